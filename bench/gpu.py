@@ -25,7 +25,7 @@ from bench.arms import Libraries, Row, stage_of
 from bench.device import peak_of, precisions, synchronize, utilisation
 from bench.gpu_results import Report, Speed, as_text
 from bench.machine import cpu_model, keep
-from bench.parts import Stopwatch, watched
+from bench.parts import Stopwatch, counted_tokens, watched
 from bench.random_models import make_bert
 from bench.sweep import Agreement, compare
 from nws.core.arithmetic import find_device
@@ -165,19 +165,17 @@ def measure(
     bundles = [articles[start : start + bundle] for start in range(0, len(articles), bundle)]
     peak = peak_of(device, precision)
     _sweep(sweeper, bundles, device)
-    tokens = sweeper.tokens
-    with utilisation(device) as samples:
+    with utilisation(device) as samples, counted_tokens() as tokens:
         started = time.perf_counter(), time.process_time()
         rows = _sweep(sweeper, bundles, device)
         wall, cpu = time.perf_counter() - started[0], time.process_time() - started[1]
-    tokens = sweeper.tokens - tokens
     with watched(Stopwatch(lambda: _time_when_done(device))) as watch:
         _sweep(sweeper, bundles, device)
     speed = Speed(
         precision,
         articles_per_second=len(articles) / wall,
         words_per_second=_words(articles) / wall,
-        tokens_per_second=tokens / wall,
+        tokens_per_second=sum(tokens) / wall,
         cpu_share=cpu / wall,
         busy_share=statistics.mean(samples) / 100 if samples else None,
         tflops=flop / wall / 1e12,

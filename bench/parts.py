@@ -10,6 +10,8 @@ from unittest import mock
 
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from nws.core.models.batching import TokenBudget
+
 MODELS, ELSE = "models", "else"
 RUN = "run"
 """What a run takes besides its bundles, mostly however many articles it has: the store's statements are made for the
@@ -105,3 +107,17 @@ def watched(watch: Stopwatch | None = None) -> Iterator[Stopwatch]:
         undo.callback(register_module_forward_hook(watch.end_module, always_call=True).remove)
         yield watch
         watch.end()
+
+
+@contextlib.contextmanager
+def counted_tokens() -> Iterator[list[int]]:
+    """The tokens, without padding, that encoders and metrics of models read in this block: a number for each call."""
+    read: list[int] = []
+    run = TokenBudget.run
+
+    def counted(budget: TokenBudget, lengths: Sequence[int], *more: Any) -> None:
+        read.append(sum(lengths))
+        run(budget, lengths, *more)
+
+    with mock.patch.object(TokenBudget, "run", counted):
+        yield read

@@ -30,7 +30,7 @@ from rich.table import Table
 from bench.arms import CPU, Arm, Row, load_arms, nws, read_rows, stage_of
 from bench.device import linear_gflops
 from bench.machine import cpu_model, keep
-from bench.parts import ELSE, MODELS, RUN, watched
+from bench.parts import ELSE, MODELS, RUN, counted_tokens, watched
 from nws.core.models import model_folder
 from nws.core.models.loading import load_model
 from nws.core.stage import Stage
@@ -181,10 +181,9 @@ def take_apart(plan: Plan, gflops: float) -> Parts:
         (Path(folder) / "first").mkdir()
         arm(Path(folder) / "first")
         upgrade_schema(f"sqlite:///{folder}/nws.db")
-        before = sweeper.tokens
-        with watched() as watch:
+        with watched() as watch, counted_tokens() as read:
             arm(Path(folder))
-    tokens = (sweeper.tokens - before) / articles
+    tokens = sum(read) / articles
     run = watch.seconds.pop(RUN) + watch.seconds.pop(ELSE)  # of which nothing is left but the call of the driver
     seconds = {part: spent / articles for part, spent in watch.seconds.items()}
     return Parts(seconds, run, tokens, tokens * flops_per_token(stage) / (gflops * 1e9))

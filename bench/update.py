@@ -64,7 +64,7 @@ class Watch:
             ("drawing", nws.core.episodes.EpisodeRunner, "_draw"),
             ("reward: tokenizing", BertScorer, "_tokenized"),
             (MODEL, BertScorer, "embed"),
-            ("reward: matching", BertScorer, "match_all"),
+            ("reward: matching", BertScorer, "begin_scores"),
             ("gradient", nws.core.episodes, "_gradient"),
             ("exchange", nws.core.episodes, "restore_policies"),
             ("exchange", learner, "update_request"),

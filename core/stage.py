@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nws.core.metrics.config import BertScoreConfig, RougeConfig
 from nws.core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE, Panel
-from nws.core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
+from nws.core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_SIGNATURES
 from nws.core.models import ModelRef
 from nws.core.models.endpoint import Endpoint
 from nws.core.models.generators import Generator
@@ -50,7 +50,7 @@ class MetricsConfig:
             "bertscore": self.bertscore.signature,
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
-            **{metric.name: metric.signature for metric in SOURCE_METRICS},
+            **SOURCE_SIGNATURES,
             "kept": f"kept|{KEPT_SIGNATURE}|{KEPT_RECALL} of bertscore",
             "kept_words": f"kept_words|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf",
             **{metric.name: metric.signature for metric in self.by_models},
@@ -131,7 +131,7 @@ class Stage:
     @property
     def models(self) -> tuple[ModelRef, ...]:
         """Every model that a worker loads."""
-        generated = () if self.generator is None else self.generator.models
+        generated = (self.generator.model,) if isinstance(self.generator, Generator) else ()
         measuring = (metric.model for metric in self.metrics.by_models)
         return (*self.encoders, *generated, self.metrics.bertscore.model, *measuring)
 

@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 from nws.core.arithmetic import multiply_exactly
 from nws.core.article import Article, SegmentedArticle
 from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.metrics.metric import remembered
 from nws.core.metrics.standard import StandardMetrics
 from nws.core.models.encoders import FloatArray, load_encoder
 from nws.core.models.endpoint import Endpoint
-from nws.core.plugins.adapters import Judged, PluginMetric
 from nws.core.stage import Stage
 from nws.core.systems.importance import unit_rows
 from nws.core.systems.system import (
@@ -56,18 +56,10 @@ class Sweeper:
 
     def __init__(self, stage: Stage, device: torch.device) -> None:
         self._stage = stage
-        self._loaded = [load_encoder(ref, device, stage.precision) for ref in stage.encoders]
-        self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
+        self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
         self._generate = load_generator_of(stage, device)
         self._metrics = StandardMetrics(stage.metrics, device, stage.panels)
         self._by_models = {metric.name: metric.load(device) for metric in stage.metrics.by_models}
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens the models have read and written, without padding."""
-        generated = 0 if self._generate is None else self._generate.tokens
-        measured = sum(scorer.tokens for scorer in self._by_models.values())
-        return sum(encoder.tokens for encoder in self._loaded) + generated + self._metrics.tokens + measured
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         """Summaries of every article by every system at every length, by article, then system, then n.
@@ -77,7 +69,7 @@ class Sweeper:
         """
         started = time.perf_counter()
         known: dict[tuple[Article, str], Score] = {}
-        anchored = self._metrics.anchor_scorer()
+        anchored = AnchorScorer(self._metrics.bertscore)
         documents = embed(
             *(bundle, self._encoders, _objective(anchored, known), anchored),
             *(self._metrics.content_kept.nearest_reference, _fluency_of(self._by_models), self._stage.length_unit),
@@ -88,18 +80,15 @@ class Sweeper:
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
-        model_scores = _model_scores(written, self._by_models)
-        plugin_scores = _plugin_scores(written, self._stage.metrics.plugins, self._stage.language)
+        chosen_scores = _chosen_scores(written, self._by_models, self._stage)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
                 *(article.id, system, draft.n, draft.text, count_words(draft.text)),
                 *(seconds if draft.seconds is None else draft.seconds, score, _extra(draft)),
-                chosen_scores=of_models | of_plugins,
+                chosen_scores=chosen,
             )
-            for (article, system, draft), score, of_models, of_plugins in zip(
-                written, averaged, model_scores, plugin_scores, strict=True
-            )
+            for (article, system, draft), score, chosen in zip(written, averaged, chosen_scores, strict=True)
         ]
 
 
@@ -137,14 +126,7 @@ def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
     scorer = scorers.get("fluency")
     if scorer is None:
         return no_fluency
-    known: dict[str, float] = {}
-
-    def fluency(texts: Sequence[str]) -> list[float]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(new, scorer.score([("", text) for text in new]), strict=True))
-        return [known[text] for text in texts]
-
-    return fluency
+    return remembered(lambda texts: scorer.score([("", text) for text in texts]))
 
 
 def take_share(device: str, memory_fraction: float | None) -> None:
@@ -235,36 +217,27 @@ def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
     return {**draft.extra, DRAWS: draft.texts} if draft.redraws else draft.extra
 
 
-def _model_scores(written: Sequence[Written], scorers: "Mapping[str, ModelScorer]") -> list[dict[str, float]]:
-    """The values of each draft by metrics of models: the means over its texts. Equal texts are read once."""
-    pairs = list(dict.fromkeys((article.text, text) for article, _, draft in written for text in draft.texts))
-    values = {name: dict(zip(pairs, scorer.score(pairs), strict=True)) for name, scorer in scorers.items()}
-    return [
-        {
-            name: math.fsum(scores[article.text, text] for text in draft.texts) / len(draft.texts)
-            for name, scores in values.items()
-        }
-        for article, _, draft in written
-    ]
-
-
-def _plugin_scores(
-    written: Sequence[Written], metrics: Sequence[PluginMetric], language: str
+def _chosen_scores(
+    written: Sequence[Written], scorers: "Mapping[str, ModelScorer]", stage: Stage
 ) -> list[dict[str, float]]:
-    """The values of plugins' metrics for each draft: the means over its texts. Equal texts are scored once.
+    """The values of each draft by metrics of models and of plugins: means over its texts. Equal texts are read once.
 
     Raises:
         PluginError: a metric raised, or returned no finite number.
     """
-    by_draft: list[dict[str, float]] = [{} for _ in written]
-    for metric in metrics:
-        judge = functools.cache(metric.judge)
-        for values, (article, _, draft) in zip(by_draft, written, strict=True):
-            n = draft.n if "n" in metric.asks else None
-            about = f"article {article.key!r}", article.text, n, language, article.key
-            scores = [judge(Judged(text, article.references, *about)) for text in draft.texts]
-            values[metric.name] = math.fsum(scores) / len(scores)
-    return by_draft
+    pairs = list(dict.fromkeys((article.text, text) for article, _, draft in written for text in draft.texts))
+    read = {name: dict(zip(pairs, scorer.score(pairs), strict=True)) for name, scorer in scorers.items()}
+    judges = [(metric, functools.cache(metric.judge)) for metric in stage.metrics.plugins]
+    chosen = []
+    for article, _, draft in written:
+        values = {name: [scores[article.text, text] for text in draft.texts] for name, scores in read.items()}
+        for metric, judge in judges:
+            known: dict[str, str | int] = {"article": article.text, "language": stage.language, "key": article.key}
+            known |= {"n": draft.n} if "n" in metric.asks else {}  # else equal texts of several n are judged once
+            about = article.references, f"article {article.key!r}"
+            values[metric.name] = [judge(text, *about, **known) for text in draft.texts]
+        chosen.append({name: math.fsum(scores) / len(scores) for name, scores in values.items()})
+    return chosen
 
 
 def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
@@ -287,28 +260,20 @@ class ArticleWriter:
     """
 
     def __init__(self, stage: Stage, device: torch.device, generate: "Generate | None" = None) -> None:
-        self._stage, self._device = stage, device
+        self._stage = stage
         self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
         self._generate: Generate | None = generate or load_generator_of(stage, device)
+        # Few systems compare with the article's first sentences.
+        self._bertscore = functools.cache(lambda: BertScorer(stage.metrics.bertscore, device))
 
     def write(self, bundle: Sequence[SegmentedArticle]) -> list[Written]:
         """A draft of each article at each n, by article, then n."""
         if self._generate is not None:
             return generated(bundle, self._generate, self._stage)
-
-        @functools.cache
-        def scorer() -> AnchorScorer:
-            return AnchorScorer(self._bertscore)
-
-        def anchored(anchor: str, texts: Sequence[str]) -> list[float]:
-            return scorer()(anchor, texts)
-
-        documents = embed(bundle, self._encoders, _no_reference, anchored, length_unit=self._stage.length_unit)
+        scorer = functools.cache(lambda: AnchorScorer(self._bertscore()))
+        unit = self._stage.length_unit
+        documents = embed(bundle, self._encoders, _no_reference, lambda *asked: scorer()(*asked), length_unit=unit)
         return write(documents, self._stage)
-
-    @functools.cached_property
-    def _bertscore(self) -> BertScorer:  # few systems compare with the article's first sentences
-        return BertScorer(self._stage.metrics.bertscore, self._device)
 
 
 def _no_reference(article: Article, texts: Sequence[str]) -> list[float]:

@@ -46,6 +46,11 @@ class Score:
     recall: float
     f1: float
 
+    @property
+    def values(self) -> tuple[float, float, float]:
+        """The three in this order."""
+        return self.precision, self.recall, self.f1
+
 
 CHOSEN_SCORES = "scores"
 """The key under which a store keeps `Summary.chosen_scores` in its column `extra`."""

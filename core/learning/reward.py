@@ -13,6 +13,7 @@ articles a worker has. What policies are trained on is its advantage, normalised
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -23,17 +24,18 @@ from nws.core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARI
 from nws.core.metrics.bertscore import BertScorer, ReferenceScorer
 from nws.core.metrics.config import Options
 from nws.core.metrics.fluency import FluencyScorer
-from nws.core.metrics.kept import Panel, first_references, kept, others
-from nws.core.metrics.metric import FloatArray, Metric, Row
+from nws.core.metrics.kept import Panel, by_dataset, first_references, kept, others
+from nws.core.metrics.metric import FloatArray, Metric, Row, remembered
 from nws.core.metrics.registry import NEED_SOURCE, make_metric
 from nws.core.metrics.specs import KEPT
 from nws.core.systems.composition import first_sentences
-from nws.core.types import Score
 
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
 # What summaries of an article are matched with.
 References = Callable[[Article], Sequence[str]]
+# Articles, each with texts that summarise it.
+Groups = Sequence[tuple[Article, Sequence[str]]]
 
 
 def make_reward(
@@ -65,7 +67,7 @@ def make_reward(
             parts.append((fluency_reward(config.fluency.load(device), padded), weight))
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
-    return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
+    return remembered(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
 
 
 def bertscore_reward(
@@ -82,10 +84,11 @@ def bertscore_reward(
     """
     against = ReferenceScorer(scorer, padded)
 
-    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        return [max((score.f1 for score in scores), default=0.0) for scores in _scores(against, references, summaries)]
+    def measure(groups: Groups) -> list[list[float]]:
+        scores = against.scores([(references(article), texts) for article, texts in groups])
+        return [[score.f1 for score in of_article] for of_article in scores]
 
-    return reward
+    return by_article(measure)
 
 
 def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Reward:
@@ -97,49 +100,34 @@ def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Re
         panels: one for each dataset. Who has no others there gets 0, as does an empty text.
     """
     against = ReferenceScorer(scorer, padded)
-    by_dataset = {panel.dataset: panel for panel in panels}
+    of_dataset = by_dataset(panels)
 
     @functools.cache
     def references(article: Article) -> tuple[str, ...]:
         """The article's first, then those of its others."""
-        panel = by_dataset.get(article.dataset)
-        drawn = () if panel is None else others(article, panel)
+        drawn = others(article, of_dataset[article.dataset])
         return (article.references[0], *(other.references[0] for other in drawn))
 
     @functools.cache
     def idf(dataset: str) -> FloatArray:
-        return scorer.idf(first_references(by_dataset[dataset]))
+        return scorer.idf(first_references(of_dataset[dataset]))
 
-    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        by_article = {one: at for one, at in _by_article(summaries).items() if len(references(one)) > 1}
-        groups = [(references(article), [summaries[i][1] for i in places]) for article, places in by_article.items()]
-        recalls = against.recalls(groups, [idf(article.dataset) for article in by_article])
-        values = np.zeros(len(summaries))
-        for places, of_article in zip(by_article.values(), recalls, strict=True):
-            values[places] = [kept(row) for row in of_article.tolist()]
-        found: list[float] = values.tolist()
-        return found
+    def measure(groups: Groups) -> list[list[float]]:
+        measured = [(article, texts) for article, texts in groups if len(references(article)) > 1]
+        idfs = [idf(article.dataset) for article, _ in measured]
+        recalls = against.recalls([(references(article), texts) for article, texts in measured], idfs)
+        values = {
+            article: [kept(row) for row in rows.tolist()] for (article, _), rows in zip(measured, recalls, strict=True)
+        }
+        return [values.get(article) or [0.0] * len(texts) for article, texts in groups]
 
-    return reward
+    return by_article(measure)
 
 
 def article_similarity(scorer: BertScorer, padded: bool, segment: Callable[[Article], SegmentedArticle]) -> Reward:
     """BERTScore F1 against the article's first sentences, which `segment` finds. It reads no reference."""
     anchor = functools.cache(lambda article: (first_sentences(segment(article), ANCHOR_SENTENCES),))
     return bertscore_reward(scorer, padded, anchor)
-
-
-def _scores(
-    against: ReferenceScorer, references: References, summaries: Sequence[tuple[Article, str]]
-) -> list[list[Score]]:
-    """The scores of each (article, text) against each reference that is not empty; none for an empty text."""
-    by_article = _by_article(summaries)
-    groups = [(references(article), [summaries[i][1] for i in places]) for article, places in by_article.items()]
-    found: list[list[Score]] = [[] for _ in summaries]
-    for places, article_scores in zip(by_article.values(), against.scores(groups), strict=True):
-        for i, scores in zip(places, article_scores, strict=True):
-            found[i] = scores
-    return found
 
 
 def metric_reward(metric: Metric) -> Reward:
@@ -157,23 +145,23 @@ def metric_reward(metric: Metric) -> Reward:
 
 def fluency_reward(scorer: FluencyScorer, padded: bool) -> Reward:
     """SLOR of each summary, in nats a token; padded, those of each article for themselves."""
+    if padded:
+        return by_article(lambda groups: [scorer.score([("", text) for text in texts]) for _, texts in groups])
+    return lambda summaries: scorer.score([("", text) for _, text in summaries])
+
+
+def by_article(measure: Callable[[Groups], list[list[float]]]) -> Reward:
+    """The reward that `measure` gives the texts of each article, which it gets together."""
 
     def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        values = np.zeros(len(summaries))
-        for group in _by_article(summaries).values() if padded else [range(len(summaries))]:
-            values[group] = scorer.score([("", summaries[i][1]) for i in group])
-        found: list[float] = values.tolist()
-        return found
+        places: dict[Article, list[int]] = {}
+        for i, (article, _) in enumerate(summaries):
+            places.setdefault(article, []).append(i)
+        values = measure([(article, [summaries[i][1] for i in of_article]) for article, of_article in places.items()])
+        by_place = dict(zip(itertools.chain(*places.values()), itertools.chain(*values), strict=True))
+        return [by_place[i] for i in range(len(summaries))]
 
     return reward
-
-
-def _by_article(summaries: Sequence[tuple[Article, str]]) -> dict[Article, list[int]]:
-    """The places of each article's summaries."""
-    places: dict[Article, list[int]] = {}
-    for i, (article, _) in enumerate(summaries):
-        places.setdefault(article, []).append(i)
-    return places
 
 
 def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:
@@ -186,20 +174,3 @@ def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:
         return mean
 
     return reward
-
-
-class Memoised:
-    """A reward that is asked once for each article and text.
-
-    A text is a line or two, so the memory is not bounded: 100,000 summaries take some 20 MB.
-    """
-
-    def __init__(self, reward: Reward) -> None:
-        self._reward = reward
-        self._known: dict[tuple[str, str], float] = {}
-
-    def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        keys = [(article.id, text) for article, text in summaries]
-        new = {key: pair for key, pair in zip(keys, summaries, strict=True) if key not in self._known}
-        self._known |= zip(new, self._reward(list(new.values())) if new else [], strict=True)
-        return [self._known[key] for key in keys]

@@ -57,7 +57,7 @@ class PolicyWriter:
         article = Article(dataset="input", split="", key="text", text=cleaned(text), references=())
         require_language(article, self._reading.language)
         anchored_f1 = _not_asked if self._bertscore is None else AnchorScorer(self._bertscore)
-        encoders = {self._encoder.name: self._encoder.begin}
+        encoders = {self._reading.encoder.name: self._encoder.begin}
         scorer = self._fluency
         fluency = no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
         segmented = [self._segment(article)]

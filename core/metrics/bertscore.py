@@ -20,14 +20,7 @@ from transformers import GPT2Tokenizer, RobertaTokenizer
 from nws.core.errors import ModelError
 from nws.core.metrics.config import BertScoreConfig
 from nws.core.metrics.metric import ZERO, over_references
-from nws.core.metrics.token_matching import (
-    Crossing,
-    FloatArray,
-    Matching,
-    TokenVectors,
-    begin_matching,
-    begin_recalls,
-)
+from nws.core.metrics.token_matching import Crossing, FloatArray, Matching, TokenVectors, begin_matching, begin_recalls
 from nws.core.models import model_folder
 from nws.core.models.batching import (
     Batches,
@@ -52,20 +45,18 @@ Reference: TypeAlias = str | TokenVectors
 Pair = tuple[str, Sequence[Reference]]
 # Candidates, each to be matched with every reference, and the idf of each token of the vocabulary.
 Crossed = tuple[Sequence[str], Sequence[Reference], FloatArray]
+# (references, texts), each of which is compared with each reference
+Group = tuple[Sequence[str], Sequence[str]]
 
 
 class BertScorer:
     """BERTScore with one backbone, loaded once.
-
-    Attributes:
-        tokens: how many tokens the backbone has read, without padding.
 
     Raises:
         ModelError: the backbone has fewer layers, or the device not its precision.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
-        self.tokens = 0
         self._tokenizer, model = load_model(model_folder(config.model))
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_fast_on(_truncated(model, config), device, config.precision)
@@ -98,27 +89,27 @@ class BertScorer:
         )
         texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts), strict=True)
-        tokens: dict[str | int, TokenVectors] = {text: value for text, value in embedded if value is not None}
-        candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
-        keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
-        for (candidate, keys), (_, references) in zip(keyed, pairs, strict=True):
-            for key, reference in zip(keys, references, strict=True):
-                candidates.setdefault(key, {})[candidate] = ZERO
-                if isinstance(reference, TokenVectors):
-                    tokens[key] = reference
-        matchings = []
-        for key, scores in candidates.items():
-            filled = [text for text in scores if text in tokens]
-            if key in tokens and filled:
-                matchings.append((scores, filled, Matching(tokens[key], [tokens[text] for text in filled])))
-        matched = begin_matching([matching for _, _, matching in matchings])
+        tokens = {text: vectors for text, vectors in embedded if vectors is not None}
+        return self.begin_scores(pairs, tokens), self.begin_recalls(crossed, tokens)
+
+    def begin_scores(self, pairs: Sequence[Pair], tokens: Mapping[str, TokenVectors]) -> Callable[[], list[Score]]:
+        """`score` of texts that are embedded: `tokens` are those of texts that have any."""
+        scores: dict[TokenVectors, dict[str, Score]] = {}  # of each reference, those of its candidates
+        compared: list[tuple[str, list[TokenVectors]]] = []
+        for candidate, references in pairs:
+            text = candidate.strip()
+            found = [vectors for one in references if (vectors := _vectors(one, tokens))] if text in tokens else []
+            compared.append((text, found))
+            for reference in found:
+                scores.setdefault(reference, {})[text] = ZERO
+        begun = begin_matching([Matching(of, [tokens[text] for text in texts]) for of, texts in scores.items()])
 
         def best() -> list[Score]:
-            for (scores, filled, _), new in zip(matchings, matched(), strict=True):
-                scores.update(zip(filled, map(_score, new), strict=True))
-            return [over_references([candidates[key][text] for key in keys if key], "best") for text, keys in keyed]
+            for by_text, matched in zip(scores.values(), begun(), strict=True):
+                by_text.update(zip(list(by_text), map(_score, matched.tolist()), strict=True))
+            return [over_references([scores[of][text] for of in found], "best") for text, found in compared]
 
-        return best, self.begin_recalls(crossed, {key: value for key, value in tokens.items() if isinstance(key, str)})
+        return best
 
     def begin_recalls(
         self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]
@@ -128,8 +119,7 @@ class BertScorer:
         crossings, places = [], []
         for recalls, (candidates, references, idf) in zip(recalls_by_crossing, crossed, strict=True):
             rows = {i: vectors for i, text in enumerate(candidates) if (vectors := tokens.get(text.strip()))}
-            embedded = [tokens.get(ref.strip()) if isinstance(ref, str) else ref for ref in references]
-            columns = {i: vectors for i, vectors in enumerate(embedded) if vectors}
+            columns = {i: vectors for i, one in enumerate(references) if (vectors := _vectors(one, tokens))}
             if rows and columns:
                 crossings.append(Crossing(list(columns.values()), list(rows.values()), idf))
                 places.append((recalls, np.ix_(list(rows), list(columns))))
@@ -151,7 +141,6 @@ class BertScorer:
         """
         filled = [i for i, text in enumerate(texts) if text]
         tokens = self._tokenized([texts[i] for i in filled])
-        self.tokens += int(tokens.lengths.sum())
         ids = _by_text(tokens.inputs["input_ids"], tokens)
         weights = _by_text(self._weights(tokens.inputs["input_ids"]), tokens)
         token_vectors: list[TokenVectors | None] = [None] * len(texts)
@@ -171,8 +160,7 @@ class BertScorer:
                 if weights[i].any():  # none for a text of control characters alone
                     token_vectors[filled[i]] = TokenVectors(vectors, weights[i], embeddings, ids[i])
 
-        with torch.inference_mode():
-            self._budget.run(tokens.lengths.tolist(), forward, batches)
+        self._budget.run(tokens.lengths.tolist(), forward, batches)
         return token_vectors
 
     def idf(self, texts: Sequence[str]) -> FloatArray:
@@ -192,10 +180,6 @@ class BertScorer:
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
         return np.isin(ids, special, invert=True).astype(np.float64)
 
-    def match_all(self, matchings: Sequence[Matching]) -> list[list[Score]]:
-        """The score of each candidate of each matching. From a GPU all are copied at once."""
-        return [[_score(pair) for pair in pairs] for pairs in begin_matching(matchings)()]
-
 
 class ReferenceScorer:
     """Scores texts against references, each of which is embedded once.
@@ -212,39 +196,28 @@ class ReferenceScorer:
         self._padded = padded
         self._references: dict[str, TokenVectors | None] = {}
 
-    def scores(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[list[Score]]]:
-        """The scores of each text of a group against each reference of the group, by group.
+    def scores(self, groups: Sequence[Group]) -> list[list[Score]]:
+        """The score of each text of a group against the best reference of the group; 0 where there is nothing to match.
 
-        References that are empty are left out, and an empty text has no scores. No other group makes a difference.
+        No other group makes a difference.
         """
-        embedded = self._embedded(groups)
-        matchings: list[list[Matching]] = []
-        for (references, _), vectors in zip(groups, embedded, strict=True):
-            candidates = [tokens for tokens in vectors if tokens is not None]
-            filled = [tokens for text in references if (tokens := self._references[text.strip()]) is not None]
-            matchings.append([Matching(reference, candidates) for reference in filled if candidates])
-        matched = iter(self._scorer.match_all([matching for of_group in matchings for matching in of_group]))
-        scores_by_group = []
-        for of_group, vectors in zip(matchings, embedded, strict=True):
-            of_candidates = zip(*(next(matched) for _ in of_group), strict=True)
-            scores_by_group.append([[] if tokens is None else list(next(of_candidates, ())) for tokens in vectors])
-        return scores_by_group
+        begun = [
+            self._scorer.begin_scores([(text, references) for text in texts], tokens)
+            for (references, texts), tokens in zip(groups, self._embedded(groups), strict=True)
+        ]
+        return [scores() for scores in begun]
 
-    def recalls(
-        self, groups: Sequence[tuple[Sequence[str], Sequence[str]]], idfs: Sequence[FloatArray]
-    ) -> list[FloatArray]:
+    def recalls(self, groups: Sequence[Group], idfs: Sequence[FloatArray]) -> list[FloatArray]:
         """The recalls of each group with its idf, (texts, references): see `BertScorer.recalls`."""
-        begun = []
-        for (references, texts), vectors, idf in zip(groups, self._embedded(groups), idfs, strict=True):
-            of_references = [self._references[text.strip()] for text in references]
-            embedded = zip((*texts, *references), (*vectors, *of_references), strict=True)
-            tokens = {text.strip(): value for text, value in embedded if value is not None}
-            begun.append(self._scorer.begin_recalls([(texts, references, idf)], tokens))
+        begun = [
+            self._scorer.begin_recalls([(texts, references, idf)], tokens)
+            for (references, texts), tokens, idf in zip(groups, self._embedded(groups), idfs, strict=True)
+        ]
         return [recalls for wait in begun for recalls in wait()]
 
-    def _embedded(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[TokenVectors | None]]:
-        """The token vectors of each text of each group. References are embedded, too, where they were not before."""
-        embedded: list[list[TokenVectors | None]] = []
+    def _embedded(self, groups: Sequence[Group]) -> list[dict[str, TokenVectors]]:
+        """The token vectors of each group. References are embedded, too, where they were not before."""
+        embedded: list[dict[str, TokenVectors]] = []
         for part in [[group] for group in groups] if self._padded else [groups]:
             references = dict.fromkeys(text.strip() for references, _ in part for text in references)
             new = [text for text in references if text not in self._references]
@@ -253,7 +226,10 @@ class ReferenceScorer:
                 self._references |= zip(together, self._embed(together), strict=True)
             texts = list(dict.fromkeys(text.strip() for _, texts in part for text in texts))
             vectors = dict(zip(texts, self._embed(texts), strict=True))
-            embedded += [[vectors[text.strip()] for text in texts] for _, texts in part]
+            vectors |= {text: self._references[text] for text in references}
+            for group in part:
+                of_group = ((text.strip(), vectors[text.strip()]) for kind in group for text in kind)
+                embedded.append({text: value for text, value in of_group if value is not None})
         return embedded
 
     def _embed(self, texts: Sequence[str]) -> list[TokenVectors | None]:
@@ -278,9 +254,8 @@ class AnchorScorer:
     def scores(self, anchors: tuple[str, ...], texts: Sequence[str]) -> list[Score]:
         """Each text against the anchor with which its F1 is highest; 0 where the text or every anchor is empty."""
         new = [text for text in dict.fromkeys(texts) if (anchors, text) not in self._known]
-        (scores_by_text,) = self._scorer.scores([(anchors, new)])
-        best = (over_references(scores, "best") for scores in scores_by_text)
-        self._known |= zip(((anchors, text) for text in new), best, strict=True)
+        (scores,) = self._scorer.scores([(anchors, new)])
+        self._known |= zip(((anchors, text) for text in new), scores, strict=True)
         return [self._known[anchors, text] for text in texts]
 
 
@@ -289,12 +264,11 @@ def _by_text(values: npt.NDArray[Value], tokens: Tokens) -> list[npt.NDArray[Val
     return np.split(values, np.cumsum(tokens.lengths[:-1]))
 
 
-def _key(reference: Reference) -> str | int:
-    """The key of a reference among embedded texts; the empty text for one without words."""
-    return reference.strip() if isinstance(reference, str) else id(reference)
+def _vectors(reference: Reference, tokens: Mapping[str, TokenVectors]) -> TokenVectors | None:
+    return tokens.get(reference.strip()) if isinstance(reference, str) else reference
 
 
-def _score(matched: tuple[float, float]) -> Score:
+def _score(matched: Sequence[float]) -> Score:
     precision, recall = matched
     return Score(precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0)
 

@@ -69,17 +69,9 @@ class Bleu:
     @property
     def signature(self) -> str:
         """Every option that changes the numbers."""
-        return "|".join(
-            (
-                "bleu",
-                f"order:{self.order}",
-                "case:mixed",
-                self.tokenizer.signature,
-                "smooth:none",
-                "refs:clipped-by-all,shortest-length",
-                "agg:corpus",
-                "like:evaluate-bleu",
-            )
+        return (
+            f"bleu|order:{self.order}|case:mixed|{self.tokenizer.signature}|smooth:none"
+            "|refs:clipped-by-all,shortest-length|agg:corpus|like:evaluate-bleu"
         )
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:

@@ -94,19 +94,10 @@ class BertScoreConfig:
     @property
     def signature(self) -> str:
         """Every option that changes the numbers."""
-        return "|".join(
-            (
-                "bertscore",
-                f"model:{self.model}",
-                f"layer:{self.num_layers}",
-                "idf:no",
-                "rescale:no",
-                "pairs:one-at-a-time",
-                "refs:best-f1",
-                f"like:bert-score-{_version('bert-score')}",
-                f"transformers:{_version('transformers')}",
-                *([] if self.precision == "float32" else [f"precision:{self.precision}"]),
-            )
+        precision = "" if self.precision == "float32" else f"|precision:{self.precision}"
+        return (
+            f"bertscore|model:{self.model}|layer:{self.num_layers}|idf:no|rescale:no|pairs:one-at-a-time|refs:best-f1"
+            f"|like:bert-score-{_version('bert-score')}|transformers:{_version('transformers')}{precision}"
         )
 
 

@@ -68,14 +68,9 @@ class Faithfulness:
 
 
 class FaithfulnessScorer:
-    """An NLI model that says how well articles support their summaries.
-
-    Attributes:
-        tokens: how many tokens it has read, without padding.
-    """
+    """An NLI model that says how well articles support their summaries."""
 
     def __init__(self, faithfulness: Faithfulness, device: torch.device) -> None:
-        self.tokens = 0
         self._pipeline = faithfulness.pipeline
         self._tokenizer, model = load_model(model_folder(faithfulness.model), "classifier", _CURE)
         self._entails, self._contradicts = _classes(model, faithfulness.model)
@@ -97,13 +92,12 @@ class FaithfulnessScorer:
         by_pair = dict(zip(pairs, self._entailment_and_contradiction(pairs), strict=True))
 
         def of(article: str, summary: str) -> float:
-            premises, hypotheses = sentences[article][:_MOST_SENTENCES], sentences[summary]
-            if not premises or not hypotheses:
+            premises = sentences[article][:_MOST_SENTENCES]
+            by_sentence = [[by_pair[premise, hypothesis] for premise in premises] for hypothesis in sentences[summary]]
+            if not premises or not by_sentence:
                 return 0.0
-            by_sentence = [
-                np.max([by_pair[premise, sentence] for premise in premises], axis=0) for sentence in hypotheses
-            ]
-            return float(np.mean([entailed - contradicted for entailed, contradicted in by_sentence]))
+            entailed, contradicted = np.max(by_sentence, axis=1).T
+            return float(np.mean(entailed - contradicted))
 
         return [of(article, summary) for article, summary in summaries]
 
@@ -119,15 +113,13 @@ class FaithfulnessScorer:
             return_attention_mask=False,
         )
         tokens = joined({name: list(rows) for name, rows in encoded.items()})
-        self.tokens += int(tokens.lengths.sum())
 
         def forward(batch: list[int]) -> None:
             logits = self._model(**padded(tokens, batch, self._tokenizer, self._budget.device)).logits
             both = torch.softmax(logits.float(), dim=-1)[:, [self._entails, self._contradicts]]
             probabilities[batch] = both.double().cpu().numpy()
 
-        with torch.inference_mode():
-            self._budget.run(tokens.lengths.tolist(), forward)
+        self._budget.run(tokens.lengths.tolist(), forward)
         return probabilities
 
 

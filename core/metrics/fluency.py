@@ -76,13 +76,9 @@ class FluencyScorer:
 
     On a CPU the fluency of a text depends on the text alone, to the last bit, as that of a reward must: only texts of
     the same number of tokens go through the model together. A GPU pads, since passes of few tokens leave it idle.
-
-    Attributes:
-        tokens: how many tokens it has read, without padding.
     """
 
     def __init__(self, fluency: Fluency, device: torch.device) -> None:
-        self.tokens = 0
         self._tokenizer, model = load_model(model_folder(fluency.model), "language model", _CURE)
         self._begin = _first_token(self._tokenizer, fluency.model)
         self._max_length = max_tokens(self._tokenizer, model)
@@ -144,10 +140,8 @@ class FluencyScorer:
         return joined({"input_ids": [[self._begin, *row][:most] for row in rows]})
 
     def _run(self, tokens: Tokens, forward: Any) -> None:
-        self.tokens += int(tokens.lengths.sum())
-        with torch.inference_mode():
-            batches = token_batches if self._budget.device.type == "cuda" else equal_length_batches
-            self._budget.run(tokens.lengths.tolist(), forward, batches)
+        batches = token_batches if self._budget.device.type == "cuda" else equal_length_batches
+        self._budget.run(tokens.lengths.tolist(), forward, batches)
 
 
 def _first_token(tokenizer: Any, model: ModelRef) -> int:

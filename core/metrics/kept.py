@@ -22,25 +22,21 @@ import functools
 import hashlib
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from nws.core.article import Article
 from nws.core.errors import CorpusError
 from nws.core.metrics.config import Options, text_tokenizer
-from nws.core.metrics.metric import FloatArray, MeanOverRows, Metric, Row
-from nws.core.metrics.specs import KEPT, KEPT_WORDS
+from nws.core.metrics.metric import Row, RowMetric
 from nws.core.text.length import idf_of
 from nws.core.text.near_copies import are_near_copies
-from nws.core.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
     from nws.core.metrics.bertscore import BertScorer, Reference
-    from nws.core.metrics.model_metric import BertScore
 
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds them once."""
@@ -73,6 +69,11 @@ def draw_panel(dataset: str, articles: Iterable[Article]) -> Panel:
     """
     with_reference = (article for article in articles if article.references)
     return Panel(dataset, tuple(sorted(with_reference, key=lambda article: article.id)[:PANEL]))
+
+
+def by_dataset(panels: Iterable[Panel]) -> Mapping[str, Panel]:
+    """The panel of each dataset; one without articles for a dataset that has none."""
+    return defaultdict(lambda: Panel("", ()), {panel.dataset: panel for panel in panels})
 
 
 def first_references(panel: Panel) -> list[str]:
@@ -126,11 +127,11 @@ class WordsKept:
     """
 
     def __init__(self, panels: Sequence[Panel], tokens: Tokens) -> None:
-        self._panels = {panel.dataset: panel for panel in panels}
+        self._panels = by_dataset(panels)
         self._tokens = tokens
-        self._idf: dict[str, Mapping[str, float]] = {}
+        self._idf = functools.cache(lambda dataset: idf_of([*map(tokens, first_references(self._panels[dataset]))]))
         # The summaries of an article follow each other, and a bundle has few articles.
-        self._others = functools.lru_cache(maxsize=1_024)(self._draw)
+        self._others = functools.lru_cache(maxsize=1_024)(lambda one: others(one, self._panels[one.dataset]))
         self._own_first = functools.lru_cache(maxsize=64)(self._weigh_references)
         self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
 
@@ -145,19 +146,14 @@ class WordsKept:
         What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
         where there are no others.
         """
-        panel = self._panels.get(article.dataset)
         tokens = self._tokens(article.text)
 
         def unlikeness(other: Article) -> float:
             return -self._weighed(article.dataset, other.references[0]).likeness(tokens)
 
         # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
-        likest_first = [] if panel is None else sorted(panel.articles, key=unlikeness)
+        likest_first = sorted(self._panels[article.dataset].articles, key=unlikeness)
         return next((other.references[0] for other in likest_first if not tells_the_same(article, other)), "")
-
-    def _draw(self, article: Article) -> tuple[Article, ...]:
-        panel = self._panels.get(article.dataset)
-        return () if panel is None else others(article, panel)
 
     def _weigh_references(self, article: Article) -> "list[_Weighed]":
         """The article's own first reference, then those of its others."""
@@ -165,10 +161,7 @@ class WordsKept:
         return [self._weighed(article.dataset, one.references[0]) for one in own_first]
 
     def _weigh(self, dataset: str, reference: str) -> "_Weighed":
-        if dataset not in self._idf:
-            self._idf[dataset] = idf_of([self._tokens(text) for text in first_references(self._panels[dataset])])
-        idf = self._idf[dataset]
-        unseen = math.log(len(self._panels[dataset].articles) + 1)
+        idf, unseen = self._idf(dataset), math.log(len(self._panels[dataset].articles) + 1)
         return _Weighed({token: idf.get(token, unseen) for token in self._tokens(reference)})
 
 
@@ -181,43 +174,37 @@ class KeptScorer(WordsKept):
     Args:
         panels, tokens: as of `WordsKept`.
         scorer: of BERTScore.
+
+    Attributes:
+        token_idf: from a dataset to the idf of each token of the vocabulary among the references of its panel,
+            (vocabulary,).
     """
 
     def __init__(self, panels: Sequence[Panel], scorer: "BertScorer", tokens: Tokens) -> None:
         super().__init__(panels, tokens)
         self._scorer = scorer
-        self._embedded: dict[str, Mapping[str, Reference]] = {}  # of each dataset, its panel's references
-        self._token_idf: dict[str, FloatArray] = {}
-
-    def token_idf(self, dataset: str) -> FloatArray:
-        """The idf of each token of the vocabulary among the references of a panel, (vocabulary,)."""
-        if dataset not in self._token_idf:
-            self._token_idf[dataset] = self._scorer.idf(first_references(self._panels[dataset]))
-        return self._token_idf[dataset]
+        self._panel_embedded = functools.cache(self._embed_panel)
+        self.token_idf = functools.cache(lambda dataset: scorer.idf(first_references(self._panels[dataset])))
 
     def against(self, articles: Iterable[Article]) -> "dict[Article, tuple[Reference, ...]]":
         """For each article that has others: its first reference, then those of the others, embedded.
 
         The first is embedded where the panel has it, since it is another's then, too; else it is the text.
         """
-        drawn = {article: chosen for article in dict.fromkeys(articles) if (chosen := self._others(article))}
         against = {}
-        for article, chosen in drawn.items():
-            embedded, own = self._panel_embedded(article.dataset), article.references[0]
-            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in chosen)
+        for article in dict.fromkeys(articles):
+            if chosen := self._others(article):
+                embedded, own = self._panel_embedded(article.dataset), article.references[0]
+                against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in chosen)
         return against
 
-    def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
-        """A reference without words is the empty text."""
+    def _embed_panel(self, dataset: str) -> "Mapping[str, Reference]":
+        """The references of a panel by their text; one without words is the empty text."""
         from nws.core.models.batching import equal_length_batches
 
-        if dataset not in self._embedded:
-            references = list(dict.fromkeys(first_references(self._panels[dataset])))
-            vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
-            self._embedded[dataset] = {
-                text: "" if tokens is None else tokens for text, tokens in zip(references, vectors, strict=True)
-            }
-        return self._embedded[dataset]
+        references = list(dict.fromkeys(first_references(self._panels[dataset])))
+        vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
+        return {text: "" if tokens is None else tokens for text, tokens in zip(references, vectors, strict=True)}
 
 
 class _Weighed:
@@ -242,71 +229,49 @@ class _Weighed:
         return common / self._length if common else 0.0
 
 
-def make_kept(name: str, options: Options) -> Metric:
-    """Content kept of BERTScore with the options' backbone.
+def make_kept(name: str, options: Options) -> RowMetric:
+    """Content kept of BERTScore with the options' backbone, by the rows of a file.
+
+    The other articles are the other documents of the file (`with_others`), so the numbers depend on all rows.
 
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from nws.core.metrics.model_metric import bertscore_metric
-
-    bertscore = bertscore_metric(replace(options, references="best"))
-    signature = f"{KEPT.name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {bertscore.signature}"
-    return KeptOfRows(KEPT.name, signature, functools.partial(_kept_by_bertscore, bertscore))
-
-
-def make_kept_words(name: str, options: Options) -> Metric:
-    """Content words kept, which needs no model."""
-    tokenizer = text_tokenizer(options)
-    signature = f"{KEPT_WORDS.name}|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf|{tokenizer.signature}"
-    return KeptOfRows(KEPT_WORDS.name, signature, functools.partial(_kept_words, tokenizer))
-
-
-@dataclass(frozen=True, slots=True)
-class KeptOfRows(MeanOverRows):
-    """Content kept by the rows of a file. The other articles are the other documents of the file.
-
-    Attributes:
-        name: in the registry.
-        signature: every option that changes the numbers.
-        measure: from rows, the document of each, and their panel to what each row keeps.
-    """
-
-    name: str
-    signature: str
-    measure: Callable[[Sequence[Row], Sequence[Article], Panel], list[float]]
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """(rows, 1). They depend on all rows.
-
-        Raises:
-            CorpusError: a row has no others.
-            ModelError: the backbone of BERTScore cannot be loaded, or has fewer layers.
-        """
-        return np.array(self.measure(rows, *with_others(rows)), dtype=np.float64)[:, None]
-
-
-def _kept_by_bertscore(
-    bertscore: "BertScore", rows: Sequence[Row], articles: Sequence[Article], panel: Panel
-) -> list[float]:
     from nws.core.arithmetic import one_thread
+    from nws.core.metrics.model_metric import bertscore_config, loaded_bertscore
 
-    measure = KeptScorer((panel,), bertscore.scorer, lambda text: frozenset())
-    values: list[float] = []
-    with one_thread():
+    config = bertscore_config(options)
+
+    @one_thread()
+    def measure(rows: Sequence[Row]) -> list[float]:
+        articles, panel = with_others(rows)
+        scorer = loaded_bertscore(config)
+        measured = KeptScorer((panel,), scorer, lambda text: frozenset())
+        idf = measured.token_idf(panel.dataset)
+        values: list[float] = []
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             batch = articles[start : start + _ROWS_AT_ONCE]
-            against = measure.against(batch)
+            against = measured.against(batch)
             texts = zip(rows[start:], batch, strict=False)
-            idf = measure.token_idf(panel.dataset)
-            recalls = bertscore.scorer.recalls([((row.prediction,), against[article], idf) for row, article in texts])
+            recalls = scorer.recalls([((row.prediction,), against[article], idf) for row, article in texts])
             values += [kept(of_text[0].tolist()) for of_text in recalls]
-    return values
+        return values
+
+    return RowMetric(name, f"{name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {config.signature}", measure)
 
 
-def _kept_words(tokenizer: Tokenizer, rows: Sequence[Row], articles: Sequence[Article], panel: Panel) -> list[float]:
-    measure = WordsKept((panel,), functools.lru_cache(maxsize=4_096)(lambda text: frozenset(tokenizer.tokenize(text))))
-    return [measure.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
+def make_kept_words(name: str, options: Options) -> RowMetric:
+    """Content words kept, which needs no model, by the rows of a file."""
+    tokenizer = text_tokenizer(options)
+
+    def measure(rows: Sequence[Row]) -> list[float]:
+        articles, panel = with_others(rows)
+        tokens = functools.lru_cache(maxsize=4_096)(lambda text: frozenset(tokenizer.tokenize(text)))
+        measured = WordsKept((panel,), tokens)
+        return [measured.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
+
+    signature = f"{name}|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf|{tokenizer.signature}"
+    return RowMetric(name, signature, measure)
 
 
 def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:

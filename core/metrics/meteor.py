@@ -12,15 +12,13 @@ these names, so they are numbers.
 import importlib.metadata
 import io
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import nltk
-import numpy as np
 from nltk.corpus import wordnet as nltk_wordnet
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.stem.porter import PorterStemmer
@@ -28,7 +26,7 @@ from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_matc
 
 from nws.core.metrics.bleu import MTEVAL, translation_tokenizer
 from nws.core.metrics.config import Options
-from nws.core.metrics.metric import FloatArray, MeanOverRows, References, Row
+from nws.core.metrics.metric import References, Row, RowMetric
 from nws.core.text.tokenizers import Tokenizer
 
 SYSTEM_FOLDERS = (Path("/usr/share/wordnet"), Path("/usr/local/share/wordnet"))
@@ -42,90 +40,68 @@ _STEMMER = PorterStemmer()
 
 # Positions of a word in the prediction and of its match in the reference.
 Match = tuple[int, int]
+# From the words of both to the matches, and the words left over.
+Stage = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Meteor(MeanOverRows):
+def meteor(
+    references: References = "best", stem: bool = True, wordnet: Any = None, tokenizer: Tokenizer = MTEVAL
+) -> RowMetric:
     """METEOR (NLTK) of each row, in [0, 1); over rows the mean.
 
-    Attributes:
+    Args:
         references: the best reference counts, or the mean over references.
         stem: match equal Porter stems (of English words).
         wordnet: NLTK's reader of WordNet, to match synonyms; None to leave them unmatched.
         tokenizer: cuts every text into tokens.
     """
+    stages: dict[str, Stage] = {"exact": exact_match}
+    if stem:
+        stages["porter"] = partial(stem_match, stemmer=_STEMMER)
+    if wordnet is not None:
+        stages[f"wordnet-{wordnet.get_version()}-of-words"] = partial(wordnetsyn_match, wordnet=wordnet)
 
-    name: ClassVar[str] = "meteor"
+    def tokens(text: str) -> list[str]:
+        return [token.lower() for token in tokenizer.tokenize(text)]
 
-    references: References = "best"
-    stem: bool = True
-    wordnet: Any = None
-    tokenizer: Tokenizer = MTEVAL
+    def score(row: Row) -> float:
+        prediction = tokens(row.prediction)
+        scores = [_pair_score(prediction, tokens(reference), stages.values()) for reference in row.references]
+        return max(scores, default=0.0) if references == "best" else sum(scores) / max(len(scores), 1)
 
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        matchers = ["exact", "porter"] if self.stem else ["exact"]
-        if self.wordnet is not None:
-            matchers.append(f"wordnet-{self.wordnet.get_version()}-of-words")
-        return "|".join(
-            (
-                "meteor(nltk)",
-                f"alpha:{ALPHA}",
-                f"beta:{BETA}",
-                f"gamma:{GAMMA}",
-                "case:lower",
-                self.tokenizer.signature,
-                f"match:{','.join(matchers)}",
-                f"refs:{self.references}",
-                f"version:nltk-{importlib.metadata.version('nltk')}",
-            )
-        )
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The score of each row, (rows, 1)."""
-        return np.array([self._row_score(row) for row in rows], dtype=np.float64).reshape(len(rows), 1)
-
-    def _row_score(self, row: Row) -> float:
-        prediction = self._tokens(row.prediction)
-        scores = [self._pair_score(prediction, self._tokens(reference)) for reference in row.references]
-        if not scores:
-            return 0.0
-        return max(scores) if self.references == "best" else sum(scores) / len(scores)
-
-    def _tokens(self, text: str) -> list[str]:
-        return [token.lower() for token in self.tokenizer.tokenize(text)]
-
-    def _pair_score(self, prediction: Sequence[str], reference: Sequence[str]) -> float:
-        matches = self._align(prediction, reference)
-        if not matches:
-            return 0.0
-        precision, recall = len(matches) / len(prediction), len(matches) / len(reference)
-        mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-        penalty: float = GAMMA * (_chunks(matches) / len(matches)) ** BETA
-        return (1 - penalty) * mean
-
-    def _align(self, prediction: Sequence[str], reference: Sequence[str]) -> list[Match]:
-        stages: list[Callable[..., Any]] = [exact_match]
-        if self.stem:
-            stages.append(partial(stem_match, stemmer=_STEMMER))
-        if self.wordnet is not None:
-            stages.append(partial(wordnetsyn_match, wordnet=self.wordnet))
-        matched: dict[int, int] = {}
-        for match in stages:
-            unmatched = [i for i in range(len(prediction)) if i not in matched]
-            taken = set(matched.values())
-            free = [j for j in range(len(reference)) if j not in taken]
-            pairs, _, _ = match([prediction[i] for i in unmatched], [reference[j] for j in free])
-            matched |= {unmatched[i]: free[j] for i, j in pairs}
-        return sorted(matched.items())
+    signature = (
+        f"meteor(nltk)|alpha:{ALPHA}|beta:{BETA}|gamma:{GAMMA}|case:lower|{tokenizer.signature}"
+        f"|match:{','.join(stages)}|refs:{references}|version:nltk-{importlib.metadata.version('nltk')}"
+    )
+    return RowMetric("meteor", signature, lambda rows: [score(row) for row in rows])
 
 
-def make_meteor(name: str, options: Options) -> Meteor:
+def _pair_score(prediction: Sequence[str], reference: Sequence[str], stages: Iterable[Stage]) -> float:
+    matches = _align(prediction, reference, stages)
+    if not matches:
+        return 0.0
+    precision, recall = len(matches) / len(prediction), len(matches) / len(reference)
+    mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
+    penalty: float = GAMMA * (_chunks(matches) / len(matches)) ** BETA
+    return (1 - penalty) * mean
+
+
+def _align(prediction: Sequence[str], reference: Sequence[str], stages: Iterable[Stage]) -> list[Match]:
+    matched: dict[int, int] = {}
+    for match in stages:
+        unmatched = [i for i in range(len(prediction)) if i not in matched]
+        taken = set(matched.values())
+        free = [j for j in range(len(reference)) if j not in taken]
+        pairs, _, _ = match([prediction[i] for i in unmatched], [reference[j] for j in free])
+        matched |= {unmatched[i]: free[j] for i, j in pairs}
+    return sorted(matched.items())
+
+
+def make_meteor(name: str, options: Options) -> RowMetric:
     """METEOR with the options' tokenizer. Stems and synonyms are matched in English only."""
     tokenizer = translation_tokenizer(options)
     is_english = tokenizer is MTEVAL
-    return Meteor(options.references, is_english, find_wordnet() if is_english else None, tokenizer)
+    return meteor(options.references, is_english, find_wordnet() if is_english else None, tokenizer)
 
 
 def _chunks(matches: Sequence[Match]) -> int:

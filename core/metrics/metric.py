@@ -1,14 +1,14 @@
 """The interface of metrics: rows in, statistics of each row out, and a score from the statistics of any rows.
 
-Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled. `PairMetric` has
-what metrics share that compare a prediction with one reference at a time: precision, recall and F1 of each pair, the
-rule for several references, and the mean over rows.
+Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled. `RowMetric` is for
+all others: a function computes them, and the score of rows is the mean. `pair_metric` makes one of what compares a
+prediction with one reference at a time: it has the rule for several references.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from nws.core.text.rows import cleaned
 from nws.core.types import Score
 
 FloatArray = npt.NDArray[np.float64]
+Item = TypeVar("Item", bound=Hashable)
+Value = TypeVar("Value")
 PRECISION_RECALL_F1 = ("precision", "recall", "f1")
 
 
@@ -91,11 +93,44 @@ class MeanOverRows:
 
     __slots__ = ()
     mean_over_rows: ClassVar[bool] = True
-    parts: ClassVar[tuple[str, ...]] = ("score",)
+    parts: tuple[str, ...] = ("score",)
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """Mean over rows."""
         return np.asarray(statistics.mean(axis=0), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class RowMetric(MeanOverRows):
+    """A metric that a function computes for each row; over rows the mean.
+
+    Attributes:
+        name: in the registry.
+        signature: every option that changes the numbers.
+        measure: from rows to what each has: a number, or one for each of `parts`.
+        parts: names of these numbers.
+    """
+
+    name: str
+    signature: str
+    measure: Callable[[Sequence[Row]], Sequence[float | Sequence[float]]]
+    parts: tuple[str, ...] = ("score",)
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The numbers of each row, (rows, parts)."""
+        return np.array(self.measure(rows), dtype=np.float64).reshape(len(rows), len(self.parts))
+
+
+def remembered(score: Callable[[list[Item]], Sequence[Value]]) -> Callable[[Sequence[Item]], list[Value]]:
+    """`score`, asked once for each of the items, which are remembered without bound: a text is a line or two."""
+    known: dict[Item, Value] = {}
+
+    def scores(items: Sequence[Item]) -> list[Value]:
+        new = [item for item in dict.fromkeys(items) if item not in known]
+        known.update(zip(new, score(new) if new else (), strict=True))
+        return [known[item] for item in items]
+
+    return scores
 
 
 ZERO = Score(0.0, 0.0, 0.0)
@@ -105,33 +140,22 @@ References = Literal["best", "mean"]
 ScorePair = Callable[[str, str], Score]
 
 
-@dataclass(frozen=True, slots=True)
-class PairMetric(MeanOverRows):
-    """A metric of prediction and reference; over rows the mean of its precision, recall and F1.
+def pair_metric(name: str, options: str, score_pair: ScorePair, references: References) -> RowMetric:
+    """A metric of a prediction and one reference: its precision, recall and F1. A row without references scores 0.
 
-    A row without references scores 0.
+    Args:
+        name: in the registry.
+        options: all that change the numbers, but for how several references count.
+        score_pair: from prediction and reference to their score.
+        references: how several count.
     """
 
-    parts: ClassVar[tuple[str, ...]] = PRECISION_RECALL_F1
+    def measure(rows: Sequence[Row]) -> list[tuple[float, float, float]]:
+        by_row = [[score_pair(row.prediction, reference) for reference in row.references] for row in rows]
+        return [over_references(scores, references).values for scores in by_row]
 
-    name: str
-    options: str
-    score_pair: ScorePair
-    references: References = "best"
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return "|".join((self.name, self.options, f"refs:{'best-f1' if self.references == 'best' else 'mean'}"))
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """Precision, recall and F1 of each row, (rows, 3), in [0, 1]."""
-        scores = [self.score_row(row) for row in rows]
-        return np.array([(s.precision, s.recall, s.f1) for s in scores], dtype=np.float64).reshape(len(rows), 3)
-
-    def score_row(self, row: Row) -> Score:
-        """Precision, recall and F1 of one row."""
-        return over_references([self.score_pair(row.prediction, text) for text in row.references], self.references)
+    signature = f"{name}|{options}|refs:{'best-f1' if references == 'best' else 'mean'}"
+    return RowMetric(name, signature, measure, PRECISION_RECALL_F1)
 
 
 def over_references(scores: Sequence[Score], references: References) -> Score:
@@ -144,11 +168,8 @@ def over_references(scores: Sequence[Score], references: References) -> Score:
         return ZERO
     if references == "best":
         return max(scores, key=lambda score: score.f1)
-    return Score(
-        precision=sum(score.precision for score in scores) / len(scores),
-        recall=sum(score.recall for score in scores) / len(scores),
-        f1=sum(score.f1 for score in scores) / len(scores),
-    )
+    by_part = zip(*(score.values for score in scores), strict=True)
+    return Score(*(sum(values) / len(scores) for values in by_part))
 
 
 def overlap(hits: int, predicted: int, expected: int) -> Score:

@@ -19,8 +19,7 @@ NEED_SOURCE = (*_OF_SOURCE, "faithfulness")
 METRICS = {
     **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "nws.core.metrics.rouge:make_rouge"),
     **dict.fromkeys(
-        ("rougeS", "rougeS4", "rougeS*", "rougeSU", "rougeSU4", "rougeSU*"),
-        "nws.core.metrics.rouge:make_skip_bigram",
+        ("rougeS", "rougeS4", "rougeS*", "rougeSU", "rougeSU4", "rougeSU*"), "nws.core.metrics.rouge:make_skip_bigram"
     ),
     "rouge-lcsubstr": "nws.core.metrics.rouge:make_common_substring",
     **dict.fromkeys(("bleu", "bleu1", "bleu2", "bleu3", "bleu4"), "nws.core.metrics.bleu:make_bleu"),

@@ -33,21 +33,19 @@ from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
+import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from nws.core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
 from nws.core.metrics.metric import (
     PRECISION_RECALL_F1,
-    FloatArray,
-    MeanOverRows,
-    Metric,
-    PairMetric,
     Row,
+    RowMetric,
     clipped_overlap,
     over_references,
     overlap,
+    pair_metric,
 )
 from nws.core.text.tokenizers import Tokenizer, named_tokenizer
 from nws.core.types import Score
@@ -55,7 +53,7 @@ from nws.core.types import Score
 VARIANTS = ("rouge1", "rouge2", "rougeL")
 
 
-def make_rouge(name: str, options: Options) -> PairMetric:
+def make_rouge(name: str, options: Options) -> RowMetric:
     """One of `rouge1` to `rouge9`, `rougeL` and `rougeLsum`, by its name."""
     from rouge_score.rouge_scorer import RougeScorer  # and with it NLTK and SciPy
 
@@ -67,7 +65,7 @@ def make_rouge(name: str, options: Options) -> PairMetric:
         return Score(float(score.precision), float(score.recall), float(score.fmeasure))
 
     options_text = f"{tokenizer.signature}|version:{rouge_score_version()}"
-    return PairMetric(name, options_text, score_pair, options.references)
+    return pair_metric(name, options_text, score_pair, options.references)
 
 
 class Rouge:
@@ -119,7 +117,7 @@ def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Scor
     }
 
 
-def make_skip_bigram(name: str, options: Options) -> PairMetric:
+def make_skip_bigram(name: str, options: Options) -> RowMetric:
     """`rougeS` or `rougeSU`, by a name that ends with the most tokens between the two of a pair.
 
     With none, it is the usual gap, and the metric's name has it. With `*` there is no limit, and time and memory grow
@@ -132,12 +130,10 @@ def make_skip_bigram(name: str, options: Options) -> PairMetric:
     def units(text: str) -> Counter[tuple[str, ...]]:
         return skip_bigrams(tokenizer.tokenize(text), None if gap == "*" else int(gap), family == "rougeSU")
 
-    return PairMetric(
-        name=f"{family}{gap}",
-        options=f"{tokenizer.signature}|like:ROUGE-1.5.5",
-        score_pair=lambda text, reference: clipped_overlap(units(text), units(reference)),
-        references=options.references,
-    )
+    def score_pair(text: str, reference: str) -> Score:
+        return clipped_overlap(units(text), units(reference))
+
+    return pair_metric(f"{family}{gap}", f"{tokenizer.signature}|like:ROUGE-1.5.5", score_pair, options.references)
 
 
 def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> Counter[tuple[str, ...]]:
@@ -151,7 +147,7 @@ def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> 
     return counts
 
 
-def make_common_substring(name: str, options: Options) -> PairMetric:
+def make_common_substring(name: str, options: Options) -> RowMetric:
     """The longest common run: precision is its length over the prediction's, recall over the reference's."""
     tokenizer = text_tokenizer(options)
 
@@ -160,35 +156,20 @@ def make_common_substring(name: str, options: Options) -> PairMetric:
         run = difflib.SequenceMatcher(None, predicted, expected, autojunk=False).find_longest_match()
         return overlap(run.size, len(predicted), len(expected))
 
-    return PairMetric(name, tokenizer.signature, score_pair, options.references)
+    return pair_metric(name, tokenizer.signature, score_pair, options.references)
 
 
-def make_dialogsum(name: str, options: Options) -> Metric:
-    """The DialogSum score. How several references count is part of it, whatever the options say."""
-    best = replace(options, references="best")
-    return DialogSum((make_rouge("rouge1", best), make_rouge("rouge2", best), make_rouge("rougeL", best)))
+def make_dialogsum(name: str, options: Options) -> RowMetric:
+    """Sum of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L, in [0, 3]. Each takes the reference that is best for itself.
 
-
-@dataclass(frozen=True, slots=True)
-class DialogSum(MeanOverRows):
-    """Sum of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L, in [0, 3]; over rows the mean.
-
-    Attributes:
-        rouges: the three, with the same options; each takes the reference that is best for itself.
+    How several references count is part of the score, whatever the options say.
     """
+    rouges = [make_rouge(variant, replace(options, references="best")) for variant in VARIANTS]
+    f1 = PRECISION_RECALL_F1.index("f1")
 
-    name: ClassVar[str] = "dialogsum"
+    def measure(rows: Sequence[Row]) -> list[float]:
+        values: list[float] = np.sum([metric.statistics(rows)[:, f1] for metric in rouges], axis=0).tolist()
+        return values
 
-    rouges: tuple[Metric, Metric, Metric]
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        rouge1 = self.rouges[0]
-        return f"dialogsum|sum of f1:rouge1,rouge2,rougeL|{rouge1.signature.removeprefix(f'{rouge1.name}|')}"
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The score of each row, (rows, 1)."""
-        f1 = PRECISION_RECALL_F1.index("f1")
-        rouge1, rouge2, rougel = (metric.statistics(rows)[:, f1 : f1 + 1] for metric in self.rouges)
-        return rouge1 + rouge2 + rougel
+    options_text = rouges[0].signature.removeprefix(f"{rouges[0].name}|")
+    return RowMetric(name, f"dialogsum|sum of f1:{','.join(VARIANTS)}|{options_text}", measure)

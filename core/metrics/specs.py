@@ -22,7 +22,6 @@ class MetricSpec:
         name: of its column, or what its columns begin with.
         label: as tables, plots and sentences call it.
         signatures: the keys of a run's signatures that together say how it was computed.
-        bounds: the least and the greatest value.
         has_parts: whether it has precision, recall and F1, a column each. Its score is then the F1, of which the views
             have the standard deviation, too.
         part_means: whether the views have the means of its precision and recall, too.
@@ -35,7 +34,6 @@ class MetricSpec:
     name: str
     label: str
     signatures: tuple[str, ...]
-    bounds: tuple[float, float] = (0.0, 1.0)
     has_parts: bool = False
     part_means: bool = False
     decimals: int = 3
@@ -69,29 +67,20 @@ class MetricSpec:
 
 
 SPECS: tuple[MetricSpec, ...] = (
-    MetricSpec(
-        *("bertscore", "BERTScore", ("bertscore",)),
-        bounds=(-1.0, 1.0),
-        has_parts=True,
-        part_means=True,
-        is_quality=False,  # what these tables are about, as a rule
-    ),
+    # What the tables about policies are about, as a rule.
+    MetricSpec("bertscore", "BERTScore", ("bertscore",), has_parts=True, part_means=True, is_quality=False),
     MetricSpec("rouge1", "ROUGE-1", ("rouge",), has_parts=True),
     MetricSpec("rouge2", "ROUGE-2", ("rouge",), has_parts=True),
     MetricSpec("rougel", "ROUGE-L", ("rouge",), has_parts=True),
-    MetricSpec(
-        *("efficiency", "BERTScore F1 per word", ("efficiency", "bertscore")),
-        bounds=(-1.0, 1.0),
-        decimals=4,  # a tenth of F1, or less
-        short="F1 per word",
-    ),
+    # A tenth of F1, or less, so it has a decimal more.
+    MetricSpec("efficiency", "BERTScore F1 per word", ("efficiency", "bertscore"), decimals=4, short="F1 per word"),
     MetricSpec("density", "density", ("density",), explained="distinct words found in the article, over all words"),
     MetricSpec("coverage", "coverage", ("coverage",), is_quality=False),  # 1 for every extract
 )
 """Those that every summary has, in the order of their columns."""
 
-KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), bounds=(-1.0, 1.0), short="kept")
-KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"), bounds=(-1.0, 1.0))
+KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
+KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"))
 OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
 """Those that compare a summary with references of other articles, too (`nws.core.metrics.kept`).
 
@@ -126,7 +115,7 @@ def as_columns(scores: Mapping[str, Score | float]) -> dict[str, float]:
     columns: dict[str, float] = {}
     for name, names in _COLUMNS.items():
         score = scores[name]
-        values = (score.precision, score.recall, score.f1) if isinstance(score, Score) else (score,)
+        values = score.values if isinstance(score, Score) else (score,)
         columns |= zip(names, values, strict=True)
     return columns
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import torch
 
 from nws.core.article import Article
-from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.kept import KeptScorer, Panel, kept
 from nws.core.metrics.rouge import Rouge
 from nws.core.metrics.specs import KEPT, KEPT_WORDS, as_columns
@@ -22,22 +22,14 @@ class StandardMetrics:
     Without a panel of their dataset, articles have no scores of `OF_OTHERS`.
 
     Attributes:
+        bertscore: the scorer with the backbone.
         content_kept: what measures these.
     """
 
     def __init__(self, config: MetricsConfig, device: torch.device, panels: Sequence[Panel] = ()) -> None:
-        self._bertscore = BertScorer(config.bertscore, device)
+        self.bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
-        self.content_kept = KeptScorer(panels, self._bertscore, self._rouge.tokens)
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens the BERTScore backbone has read, without padding."""
-        return self._bertscore.tokens
-
-    def anchor_scorer(self) -> AnchorScorer:
-        """BERTScore against other texts than references, with the same backbone and a memory of its own."""
-        return AnchorScorer(self._bertscore)
+        self.content_kept = KeptScorer(panels, self.bertscore, self._rouge.tokens)
 
     def score(
         self,
@@ -61,19 +53,16 @@ class StandardMetrics:
         for article, text in unique:
             if article in against:
                 to_recall[article].append(text)
-        bertscores, recalls = self._bertscore.begin_with_recalls(
-            [(text, references[article]) for article, text in new],
-            [
-                (texts, against[article], self.content_kept.token_idf(article.dataset))
-                for article, texts in to_recall.items()
-            ],
-        )
+        pairs = [(text, references[article]) for article, text in new]
+        idf = self.content_kept.token_idf
+        crossed = [(texts, against[article], idf(article.dataset)) for article, texts in to_recall.items()]
+        bertscores, recalls = self.bertscore.begin_with_recalls(pairs, crossed)
         # What needs no model, while a GPU works.
         from_text = []
         for article, text in unique:  # in one go: ROUGE remembers the tokens of the last texts
             rouge = self._rouge.score(text, article.references)
             own: dict[str, Score | float] = {name.lower(): score for name, score in rouge.items()}
-            own |= {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
+            own |= {name: measure(text, article.text) for name, measure in SOURCE_METRICS.items()}
             kept_words = {KEPT_WORDS.column: self.content_kept.words(article, text)} if article in against else {}
             from_text.append((own, kept_words, count_words(text)))
         by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}

@@ -6,13 +6,9 @@
 import functools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
 
 from nws.core.metrics.config import Options
-from nws.core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row, require_sources
+from nws.core.metrics.metric import PRECISION_RECALL_F1, Metric, Row, RowMetric, require_sources
 from nws.core.text.length import count_words
 
 _TOKEN = re.compile(r"\w+")
@@ -59,62 +55,29 @@ def _vocabulary(article: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(article.lower()))
 
 
-@dataclass(frozen=True, slots=True)
-class Efficiency(MeanOverRows):
-    """F1 of `metric` per word of the prediction; over rows the mean."""
+def efficiency_metric(metric: Metric) -> RowMetric:
+    """F1 of `metric` per word of the prediction."""
 
-    name: ClassVar[str] = "efficiency"
+    def measure(rows: Sequence[Row]) -> list[float]:
+        f1 = metric.statistics(rows)[:, PRECISION_RECALL_F1.index("f1")].tolist()
+        return [efficiency(value, count_words(row.prediction)) for value, row in zip(f1, rows, strict=True)]
 
-    metric: Metric
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return f"{EFFICIENCY_SIGNATURE}|{self.metric.signature}"
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The efficiency of each row, (rows, 1)."""
-        f1 = self.metric.statistics(rows)[:, PRECISION_RECALL_F1.index("f1")]
-        values = [efficiency(float(value), count_words(row.prediction)) for value, row in zip(f1, rows, strict=True)]
-        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+    return RowMetric("efficiency", f"{EFFICIENCY_SIGNATURE}|{metric.signature}", measure)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceMetric(MeanOverRows):
-    """A measure of a prediction and its source; over rows the mean.
-
-    Attributes:
-        name: in the registry.
-        signature: every option that changes the numbers.
-        measure: from a summary and its article to a share.
-    """
-
-    name: str
-    signature: str
-    measure: Callable[[str, str], float]
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The share of each row, (rows, 1).
-
-        Raises:
-            CorpusError: a row has no source.
-        """
-        require_sources(self.name, rows)
-        values = [self.measure(row.prediction, row.source or "") for row in rows]
-        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+SOURCE_METRICS: dict[str, Callable[[str, str], float]] = {"density": density, "coverage": coverage}
+"""What every stored summary has: from a summary and its article to a share."""
+SOURCE_SIGNATURES = {
+    "density": "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all its tokens",
+    "coverage": "coverage|tok:\\w+|case:lower|share of summary tokens found in the article",
+}
 
 
-SOURCE_METRICS = (
-    SourceMetric(
-        "density",
-        "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all its tokens",
-        density,
-    ),
-    SourceMetric("coverage", "coverage|tok:\\w+|case:lower|share of summary tokens found in the article", coverage),
-)
-"""Those that every stored summary has."""
+def make_source_metric(name: str, options: Options) -> RowMetric:
+    """The metric of `SOURCE_METRICS` with this name. A row without a source is a CorpusError."""
 
+    def measure(rows: Sequence[Row]) -> list[float]:
+        require_sources(name, rows)
+        return [SOURCE_METRICS[name](row.prediction, row.source or "") for row in rows]
 
-def make_source_metric(name: str, options: Options) -> SourceMetric:
-    """The metric of `SOURCE_METRICS` with this name."""
-    return next(metric for metric in SOURCE_METRICS if metric.name == name)
+    return RowMetric(name, SOURCE_SIGNATURES[name], measure)

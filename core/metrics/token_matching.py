@@ -6,7 +6,6 @@ are two numbers for each candidate.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
     """The token vectors of one text, each of length 1, and which of them count (special tokens only match).
 
@@ -44,12 +43,8 @@ class Matching:
     candidates: Sequence[TokenVectors]
 
 
-# Precision and recall of each candidate of each matching.
-Matched = list[list[tuple[float, float]]]
-
-
-def begin_matching(matchings: Sequence[Matching]) -> Callable[[], Matched]:
-    """Precision and recall of each candidate of each matching.
+def begin_matching(matchings: Sequence[Matching]) -> Callable[[], list[FloatArray]]:
+    """Precision and recall of each candidate of each matching, (candidates, 2).
 
     They are means of the best cosines of the candidate's and of the reference's tokens.
 
@@ -58,29 +53,29 @@ def begin_matching(matchings: Sequence[Matching]) -> Callable[[], Matched]:
     if not matchings or matchings[0].reference.vectors.device.type == "cpu":
         matched = [on_cpu(matching) for matching in matchings]
         return lambda: matched
-    return begin_on_device(matchings)
+    return begin_copy([on_device(matching) for matching in matchings])
 
 
-def on_cpu(matching: Matching) -> list[tuple[float, float]]:
-    """Precision and recall of each candidate, by NumPy."""
+def begin_copy(tensors: Sequence[torch.Tensor]) -> Callable[[], list[FloatArray]]:
+    """Copy tensors from a GPU, all at once, since each copy would wait for it. Returns the function that waits."""
+    together = torch.cat([tensor.flatten() for tensor in tensors])
+
+    def arrays() -> list[FloatArray]:
+        flat = np.split(together.cpu().numpy(), np.cumsum([tensor.numel() for tensor in tensors])[:-1])
+        return [values.reshape(tensor.shape) for values, tensor in zip(flat, tensors, strict=True)]
+
+    return arrays
+
+
+def on_cpu(matching: Matching) -> FloatArray:
+    """Precision and recall of each candidate, (candidates, 2), by NumPy."""
     candidates, reference = matching.candidates, matching.reference
     similarity = _similarities(candidates, [reference]).numpy()
     starts = _starts(candidates)
     weights = np.concatenate([c.weights for c in candidates])
     precision = np.add.reduceat(similarity.max(axis=1) * weights, starts) / np.add.reduceat(weights, starts)
     recall = np.maximum.reduceat(similarity, starts, axis=0) @ reference.weights / reference.weights.sum()
-    return list(zip(precision.tolist(), recall.tolist(), strict=True))
-
-
-def begin_on_device(matchings: Sequence[Matching]) -> Callable[[], Matched]:
-    """`begin_matching` where the vectors are. All numbers are copied at once: each copy would wait for a GPU."""
-    together = torch.cat([on_device(matching) for matching in matchings])
-
-    def matched() -> Matched:
-        rows = iter(together.tolist())
-        return [[(precision, recall) for precision, recall in islice(rows, len(m.candidates))] for m in matchings]
-
-    return matched
+    return np.stack([precision, recall], axis=1)
 
 
 def on_device(matching: Matching) -> torch.Tensor:
@@ -123,19 +118,7 @@ def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray
     if not crossings or crossings[0].candidates[0].vectors.device.type == "cpu":
         recalls_by_crossing = [recalls_on_cpu(crossing) for crossing in crossings]
         return lambda: recalls_by_crossing
-    return begin_recalls_on_device(crossings)
-
-
-def begin_recalls_on_device(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
-    """`begin_recalls` where the vectors are. All numbers are copied at once."""
-    on_device = [recalls_on_device(crossing) for crossing in crossings]
-    together = torch.cat([recalls.flatten() for recalls in on_device])
-
-    def recalls() -> list[FloatArray]:
-        flat = np.split(together.cpu().numpy(), np.cumsum([recalls.numel() for recalls in on_device])[:-1])
-        return [values.reshape(recalls.shape) for values, recalls in zip(flat, on_device, strict=True)]
-
-    return recalls
+    return begin_copy([recalls_on_device(crossing) for crossing in crossings])
 
 
 def recalls_on_cpu(crossing: Crossing) -> FloatArray:

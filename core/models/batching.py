@@ -119,12 +119,9 @@ class TokenBudget:
         self._name = name  # of the model, for the log
 
     def run(
-        self,
-        lengths: Sequence[int],
-        forward: Callable[[list[int]], None],
-        batches: Batches = token_batches,
+        self, lengths: Sequence[int], forward: Callable[[list[int]], None], batches: Batches = token_batches
     ) -> None:
-        """Call `forward` with batch after batch until every text has been through.
+        """Call `forward` with batch after batch, without gradients, until every text has been through.
 
         A batch for which memory ran out is split into smaller ones, and so is all that is left.
 
@@ -138,7 +135,7 @@ class TokenBudget:
         """
         remaining = deque(batches(lengths, self.tokens))
         while remaining:
-            with device_errors_in_words():
+            with device_errors_in_words(), torch.inference_mode():
                 had_memory = _had_memory(forward, remaining[0])
             if had_memory:
                 remaining.popleft()
@@ -152,12 +149,8 @@ class TokenBudget:
         """Lower the budget to the power of two below the `failed` padded tokens, and free PyTorch's cached memory."""
         self.tokens = 1 << max(min(self.tokens, failed) - 1, 1).bit_length() - 1
         torch.cuda.empty_cache()
-        logger.warning(
-            "%s: GPU memory ran out in a pass of %d tokens. From now on a pass has %d at most.",
-            self._name,
-            failed,
-            self.tokens,
-        )
+        told = "%s: GPU memory ran out in a pass of %d tokens. From now on a pass has %d at most."
+        logger.warning(told, self._name, failed, self.tokens)
 
 
 def _had_memory(forward: Callable[[list[int]], None], batch: list[int]) -> bool:

@@ -5,6 +5,7 @@ the masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BER
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +26,21 @@ FloatArray = npt.NDArray[np.float32]
 Forward = Callable[[dict[str, torch.Tensor]], torch.Tensor]
 
 
+@dataclass(frozen=True, slots=True)
 class Encoder:
     """An encoder with its model on a device. It embeds texts in batches.
 
     Attributes:
-        name: of the model.
-        tokens: how many tokens it has read, without padding.
+        tokenizer: of transformers.
+        forward: the model.
+        max_length: of a text, in tokens.
+        budget: of a pass.
     """
 
-    def __init__(self, name: str, tokenizer: Any, forward: Forward, max_length: int, budget: TokenBudget) -> None:
-        self.name = name
-        self.tokens = 0
-        self._tokenizer = tokenizer
-        self._forward = forward
-        self._max_length = max_length
-        self._budget = budget
+    tokenizer: Any
+    forward: Forward
+    max_length: int
+    budget: TokenBudget
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """The embeddings of texts. A text longer than the model's window is cut to it.
@@ -55,18 +56,16 @@ class Encoder:
         Until that is called, this process can tokenize for the next model, whose work queues behind this one's.
         """
         unique = list(dict.fromkeys(texts))
-        tokens = tokenized(self._tokenizer, unique, self._max_length)
-        self.tokens += int(tokens.lengths.sum())
+        tokens = tokenized(self.tokenizer, unique, self.max_length)
         order: list[int] = []
         outputs: list[torch.Tensor] = []
 
         def forward(batch: list[int]) -> None:
-            outputs.append(self._forward(padded(tokens, batch, self._tokenizer, self._budget.device)).float())
+            outputs.append(self.forward(padded(tokens, batch, self.tokenizer, self.budget.device)).float())
             order.extend(batch)
 
-        with torch.inference_mode():
-            self._budget.run(tokens.lengths.tolist(), forward)
-            embeddings = torch.cat(outputs)
+        self.budget.run(tokens.lengths.tolist(), forward)
+        embeddings = torch.cat(outputs)
         row = {unique[index]: place for place, index in enumerate(order)}
         rows = [row[text] for text in texts]
         return lambda: np.asarray(embeddings.cpu().numpy()[rows])  # one copy, since each waits for the GPU
@@ -111,7 +110,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
         return vectors
 
     max_length = max_tokens(model.tokenizer, model, model.max_seq_length)
-    return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, device))
+    return Encoder(model.tokenizer, forward, max_length, encoder_budget(name, device))
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
@@ -125,4 +124,4 @@ def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Preci
         pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return pooled
 
-    return Encoder(name, tokenizer, forward, max_length, encoder_budget(name, device))
+    return Encoder(tokenizer, forward, max_length, encoder_budget(name, device))

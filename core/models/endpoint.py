@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nws.core.errors import NwsError, RecipeError, SegmentationError
-from nws.core.models import ModelRef
 from nws.core.models.generators import DEFAULT_PROMPT, PromptTemplate
 from nws.core.models.request_parameters import filled, plain_parameters
 from nws.core.text.length import require_summary_length
@@ -88,11 +87,6 @@ class Endpoint:
         return not self.prompt.asks_for_n
 
     @property
-    def models(self) -> tuple[ModelRef, ...]:
-        """None: no model has to be on the machine that sends the requests."""
-        return ()
-
-    @property
     def revision(self) -> str:
         """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
         settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
@@ -127,11 +121,6 @@ class EndpointAnswer:
     text: str
     extra: dict[str, float | str]
     problem: str = ""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens read and written."""
-        return sum(int(self.extra.get(name, 0)) for name in USAGE)
 
     @property
     def cure(self) -> str:
@@ -203,11 +192,9 @@ def one_line(text: str) -> str:
 def _extra(reply: object, hide_key: Callable[[str], str]) -> dict[str, float | str]:
     """The names and counts of a chat completion, as in `EndpointAnswer.extra`."""
     paths = ("model",), ("system_fingerprint",), ("choices", 0, "finish_reason")
-    extra: dict[str, float | str] = {}
-    for name, path in zip((*BACKEND, "finish"), paths, strict=True):
-        stated = _value_at(reply, *path)
-        if isinstance(stated, str) and (text := one_line(hide_key(stated))):
-            extra[name] = text[:_MOST_NAME_CHARACTERS]
+    stated = {name: _value_at(reply, *path) for name, path in zip((*BACKEND, "finish"), paths, strict=True)}
+    texts = {name: one_line(hide_key(text)) for name, text in stated.items() if isinstance(text, str)}
+    extra: dict[str, float | str] = {name: text[:_MOST_NAME_CHARACTERS] for name, text in texts.items() if text}
     for name in USAGE:
         count = _value_at(reply, "usage", name)
         if isinstance(count, bool) or not isinstance(count, int | float):

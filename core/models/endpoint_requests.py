@@ -110,15 +110,11 @@ async def _read(response: httpx2.Response) -> bytes:
 class LoadedEndpoint:
     """An endpoint that has answered once. It is called with articles, or asked questions.
 
-    Attributes:
-        tokens: how many tokens it has read and written, as it counts them itself.
-
     Raises:
         EndpointError: it does not answer, or refuses the key or the model.
     """
 
     def __init__(self, endpoint: Endpoint, seed: int) -> None:
-        self.tokens = 0
         self._endpoint = endpoint
         self._seed = seed
         self._key = _environment_key()
@@ -126,7 +122,6 @@ class LoadedEndpoint:
         self._answers: dict[tuple[str, int], Answered] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
         (greeting,) = self.ask([Question("Hello", 16)])
-        self.tokens = 0
         if isinstance(greeting, EndpointError):
             raise greeting
 
@@ -166,9 +161,7 @@ class LoadedEndpoint:
             on_answer: is called with each answer as it comes, and its place among the questions, in the thread that
                 asks. What it raises ends all.
         """
-        answers = _run(self._ask_all(questions, on_answer)) if questions else []
-        self.tokens += sum(answer.tokens for answer in answers if isinstance(answer, EndpointAnswer))
-        return answers
+        return _run(self._ask_all(questions, on_answer)) if questions else []
 
     async def _ask_all(
         self, questions: Sequence[Question], on_answer: Callable[[int, Answered], None]
@@ -225,15 +218,14 @@ class LoadedEndpoint:
         except openai.APIStatusError as error:
             reason = one_line(error_message({"error": error.body}) or error.response.text)
             problem = f"answered {error.status_code}" + (f": {reason}" if reason else "")
-            advice = advice_on(error.response.text, self._endpoint.parameters, body)
-            raise self._error(problem, _CURES.get(error.status_code, advice)) from None
+            raise self._error(problem, _CURES.get(error.status_code, advice_on(reason, body))) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise self._error(f"does not answer ({type(cause).__name__}: {cause})") from None
         except TimeoutError:
             raise self._error(f"does not answer within {_REQUEST_SECONDS:g} s, all attempts together") from None
         except (openai.OpenAIError, UnusableReplyError) as error:
-            raise self._error(str(error), advice_on(str(error), self._endpoint.parameters, body)) from None
+            raise self._error(str(error), advice_on(str(error), body)) from None
         except (httpx2.InvalidURL, UnicodeError) as error:  # of a host that no name can be
             raise self._error(f"cannot be asked ({error})") from None
 

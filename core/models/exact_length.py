@@ -30,7 +30,6 @@ _CLOSES = re.compile(r"""[.!?…。！？]["'”’»)\]]*""")
 _FIRST_ASCII_END = 0x80
 # More tokens than any character has bytes, so that a character is whole before each token has to begin a word.
 _MARGIN = 5
-_CHUNK = 8_192
 
 # `free`: any token; `whole`: none that is only a part of a character; `forced`: only tokens that lead to the next word.
 Pace = Literal["free", "whole", "forced"]
@@ -69,13 +68,12 @@ class WordTable:
         self._has_space = np.array([text is not None and any(map(str.isspace, text[0])) for text in texts])
         self._inner = [i for i, piece in enumerate(self.pieces) if piece and 0x80 <= piece[0] < 0xC0]
         effects = [
-            [_effect(bool(inside), text[0], bool(text[1])) if text else (0, 0, False) for text in texts]
-            for inside in (0, 1)
+            [_effect(inside, text[0], bool(text[1])) if text else (0, 0, False) for text in texts]
+            for inside in (False, True)
         ]
         # (outside and inside of a word, vocabulary): words added, words added at most once the last character is whole
-        self._adds, self._adds_at_most, self._ends_inside = (
-            np.array([[effect[i] for effect in row] for row in effects]) for i in range(3)
-        )
+        self._adds, self._adds_at_most, ends_inside = np.array(effects).transpose(2, 0, 1)
+        self._ends_inside = ends_inside.astype(bool)
         self.closes = np.array([text is not None and _CLOSES.fullmatch(text[0]) is not None for text in texts])
         # Special tokens and new lines are never generated, but show that a word is over, too.
         self.breaks = np.array([text is None or text[0][:1].isspace() for text in texts])
@@ -245,13 +243,11 @@ def token_pieces(tokenizer: Any) -> list[bytes | None]:
     special = set(tokenizer.all_special_ids)
     alone = _decode(tokenizer, [[anchor]])[0]
     names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    pieces: list[bytes | None] = []
-    for start in range(0, len(names), _CHUNK):
-        ids = range(start, min(start + _CHUNK, len(names)))
-        for i, text in zip(ids, _decode(tokenizer, [[anchor, i] for i in ids]), strict=True):
-            is_text = i not in special and text.startswith(alone)
-            pieces.append(_piece(names[i], text[len(alone) :]) if is_text else None)
-    return pieces
+    texts = _decode(tokenizer, [[anchor, i] for i in range(len(names))])
+    return [
+        _piece(name, text[len(alone) :]) if i not in special and text.startswith(alone) else None
+        for i, (name, text) in enumerate(zip(names, texts, strict=True))
+    ]
 
 
 def _decode(tokenizer: Any, rows: Sequence[Sequence[int]]) -> list[str]:

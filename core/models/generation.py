@@ -50,31 +50,26 @@ class LoadedGenerator:
 
     Attributes:
         generator: its description.
-        tokens: how many tokens it has read and written, without padding; of several beams, those of the chosen one.
         config: from n to the `GenerationConfig` of summaries of n words.
     """
 
     def __init__(self, generator: Generator, tokenizer: Any, model: Any, device: torch.device, seed: int) -> None:
         self.generator = generator
-        self.tokens = 0
         self._tokenizer = tokenizer
         self._model = model
         self._seed = seed
         self._words = WordTable(tokenizer) if generator.is_exact else None
         self._drafts = DRAFTS if generator.drafts else 1
-        self._budget = TokenBudget(
-            generator.model.name, device, GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
-        )
+        tokens = GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
+        self._budget = TokenBudget(generator.model.name, device, tokens)
         self._window = max_tokens(tokenizer, model, generator.most_tokens)
         self._make_prompt = prompt_maker(generator, tokenizer)
         # With an encoder, article and summary have a window each; without one they share it.
         self._encodes = bool(model.config.is_encoder_decoder)
         # Padding makes few shapes of batches on a GPU. A CPU would compute it for nothing.
         self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
-        model_configs = model.config, model.generation_config
-        self.config = functools.cache(
-            functools.partial(generation_config, generator, *model_configs, tokenizer, self._window)
-        )
+        of_model = generator, model.config, model.generation_config, tokenizer, self._window
+        self.config = functools.cache(functools.partial(generation_config, *of_model))
         self._reader = functools.cache(self._make_reader)
         first = self.prompt("a")  # so that a prompt too long for the window is refused before any article
         self._opened = opened_thoughts(tokenizer.decode(first.ids)) if "thoughts" in generator.clean_outputs else ""
@@ -104,12 +99,8 @@ class LoadedGenerator:
         for n in dict.fromkeys(lengths):  # a batch has one limit of tokens
             self._write_all(n, [i for i, length in enumerate(lengths) if length == n], prompts, keys, summaries)
         dtype = str(self._model.dtype).removeprefix("torch.")
-        counts = [
-            {"input_tokens": len(prompt.ids) + prompt.truncated, "truncated_tokens": prompt.truncated}
-            for prompt in prompts
-        ]
         written = []
-        for i, extra in enumerate(counts):
+        for i, prompt in enumerate(prompts):
             text, raw = summaries[i]
             if text is None:
                 raise ModelError(
@@ -117,7 +108,8 @@ class LoadedGenerator:
                     "write: take one that does not think, or serve it behind an endpoint, whose `parameters` have "
                     "max_tokens."
                 )
-            written.append(GeneratedText(text, {**extra, "dtype": dtype, **raw}))
+            counts = {"input_tokens": len(prompt.ids) + prompt.truncated, "truncated_tokens": prompt.truncated}
+            written.append(GeneratedText(text, {**counts, "dtype": dtype, **raw}))
         return written
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
@@ -164,7 +156,7 @@ class LoadedGenerator:
         width = self._source_length(max(rows, key=len))
         arrays = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
         rules = self._rules(keys, n, attempt)
-        with torch.inference_mode(), only_errors():
+        with only_errors():
             inputs = {name: to_device(array, self._budget.device) for name, array in arrays.items()}
             if self._encodes:
                 inputs = {name: values.repeat_interleave(self._drafts, 0) for name, values in inputs.items()}
@@ -172,7 +164,6 @@ class LoadedGenerator:
                 inputs = self._reader(n)(rows, self._drafts)
             output = self._model.generate(**inputs, generation_config=config, logits_processor=rules)
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
-        self.tokens += sum(map(len, rows)) + int((output[:, start:] != config.pad_token_id).sum())
         if self.generator.drafts:
             texts = []
             for row, key, (text, ended) in zip(rows, keys, rules[0].best(self._drafts), strict=True):

@@ -36,8 +36,8 @@ AT_MOST_RULE = (
 
 
 # More tokens than the words of a language take on average: a model that writes too much is to be seen doing so.
-_TOKENS_PER_WORD, _TOKENS_PER_CHARACTER, _MORE_TOKENS = 8, 2, 32
-_UNCUT_TOKENS = 256
+_TOKENS_EACH: dict[LengthUnit, int] = {"words": 8, "characters": 2}
+_MORE_TOKENS, _UNCUT_TOKENS = 32, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class PromptTemplate:
         """The formula of `most_new_tokens`, as a run records it."""
         if not self.asks_for_n:
             return str(_UNCUT_TOKENS)
-        return f"{_tokens_each(self.unit)}n+{_MORE_TOKENS}" + ("" if self.unit == "words" else f", n in {self.unit}")
+        return f"{_TOKENS_EACH[self.unit]}n+{_MORE_TOKENS}" + ("" if self.unit == "words" else f", n in {self.unit}")
 
     def about(self, article: str, n: int) -> str:
         """The prompt for an article and a number of words."""
@@ -137,11 +137,7 @@ def default_prompt(unit: LengthUnit, length: LengthRule) -> PromptTemplate:
 
 def most_new_tokens(n: int, unit: LengthUnit) -> int:
     """The limit of new tokens of a summary of `n` words or characters, or (`UNCUT`) of the model's own length."""
-    return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _tokens_each(unit) * n
-
-
-def _tokens_each(unit: LengthUnit) -> int:
-    return _TOKENS_PER_WORD if unit == "words" else _TOKENS_PER_CHARACTER
+    return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _TOKENS_EACH[unit] * n
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +210,8 @@ class Generator:
     def signature(self) -> str:
         """The name under which its summaries are stored."""
         prompt = f"|prompt={self.prompt.short_sha256}" if self.prompt else ""
-        return (
-            self.model.name
-            + prompt
-            + "|exact" * self.is_exact
-            + f"|{AT_MOST}" * self.drafts
-            + cleaning_mark(self.clean_outputs)
-        )
+        rule = "|exact" if self.is_exact else f"|{AT_MOST}" if self.drafts else ""
+        return f"{self.model.name}{prompt}{rule}{cleaning_mark(self.clean_outputs)}"
 
     @property
     def has_uncut(self) -> bool:
@@ -239,11 +230,6 @@ class Generator:
         return self.length == AT_MOST and not self.has_uncut
 
     @property
-    def models(self) -> tuple[ModelRef, ...]:
-        """The models that have to be on the machine where it runs."""
-        return (self.model,)
-
-    @property
     def revision(self) -> str:
         """What a run records: the model at its revision, and every option that changes the summaries."""
         return f"{self.model}|{self.options}{cleaning_mark(self.clean_outputs)}"
@@ -255,17 +241,17 @@ class Generator:
             return "prompt and settings of its architecture"
         if self.prompt:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
-            settings = f"{self.settings}, max_new_tokens={self.prompt.tokens_text}"
-            parts = [self.architecture, template, f"prompt={self.prompt.text!r}", settings]
+            parts = [template, f"prompt={self.prompt.text!r}"]
+            parts += [f"{self.settings}, max_new_tokens={self.prompt.tokens_text}"]
             parts += [EXACT_RULE] if self.is_exact else [AT_MOST_RULE] if self.drafts else []
             parts += [f"window of {self.most_tokens} tokens"] if self.most_tokens else []
-            return "|".join([*parts, f"{self.half} where the device has it"])
-        first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
-        parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
-        parts += [f"first {self.sentences} sentences"] if self.sentences else []
-        parts += [f"{self.line_mark} is a new line"] if self.line_mark else []
-        parts += ["draws seeded by content"] if self.settings.top_k else []
-        return "|".join([*parts, f"{self.half} where the device has it"])
+        else:
+            first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
+            parts = [f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
+            parts += [f"first {self.sentences} sentences"] if self.sentences else []
+            parts += [f"{self.line_mark} is a new line"] if self.line_mark else []
+            parts += ["draws seeded by content"] if self.settings.top_k else []
+        return "|".join([self.architecture, *parts, f"{self.half} where the device has it"])
 
 
 def for_architecture(model: ModelRef, architecture: str) -> Generator:

@@ -1,4 +1,4 @@
-"""The parameters of a request to an endpoint: those of NWS, what people make of them, and what an endpoint refuses."""
+"""The parameters of a request to an endpoint: those of NWS, what people make of them, and advice on refused ones."""
 
 import json
 import os
@@ -21,10 +21,6 @@ _SECRET = re.compile(
     r'bearer|private)[-_ ]?(?:key|token)[^"]*)":|\bbearer\s+\S{16}|\b(?:sk|gsk|xai|hf)[-_][\w-]{16}',
     re.IGNORECASE,
 )
-# Where an error states the parameter: {"param": "seed"}, and {"loc": ["body", "seed"]}, as Python writes it, too.
-_STATED = re.compile(r"""["']param["']\s*:\s*["']([^"']+)["']|["']loc["']\s*:\s*[\[(]([^\])]+)[\])]""")
-# What the endpoint was sent, which it may send back: of a number to its end, of all else to the end of the error.
-_SENT_BACK = re.compile(r"""["']input["']\s*:\s*(?:[\w.+-]+|.*)""", re.DOTALL)
 
 
 def plain_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,38 +70,17 @@ def token_limit(sent: Mapping[str, Any]) -> int | None:
     return next((sent[name] for name in _TOKENS if isinstance(sent.get(name), int)), None)
 
 
-def advice_on(refusal: str, parameters: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
+def advice_on(refusal: str, sent: Mapping[str, Any]) -> str:
     """How to send a request that is not refused, if the refusal names one of its parameters; else "".
 
     Args:
-        refusal: the body of the endpoint's answer.
-        parameters: those that people have named.
+        refusal: what the endpoint says.
         sent: all of the request, by name.
     """
-    text = _SENT_BACK.sub("", refusal.replace('\\"', '"'))
-    text = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", text)  # presencePenalty
-    refused = _first_named(text, sent)
-    if refused is None:
+    named = next((word for word in re.findall(r"\w+", refusal) if word in sent and word not in _OWN), None)
+    if named is None:
         return ""
-    same = next((names for names in _SAME if refused in names), ())
-    others = [name for name in same if name not in sent and re.search(rf"\b{name}\b", text)]
-    if others and re.search(r"\b(use|used|instead|favou?r|replaced|renamed)\b", text, re.IGNORECASE):
-        value = parameters.get(refused, refused)
-        return f'Set "parameters: {{{others[0]}: {value}}}" of the endpoint to send it under that name.'
-    return f'Set "parameters: {{{refused}: null}}" of the endpoint to leave it out.'
-
-
-def _first_named(text: str, sent: Mapping[str, Any]) -> str | None:
-    """The parameter of a request that an error states; or else that its text names first, in quotes if it can be.
-
-    None of an error about a message or the model.
-    """
-    by_name = {name: name for name in sent if name and name not in _OWN}
-    for names in _SAME:
-        by_name = {other: name for name in names if name in by_name for other in names} | by_name
-    a_name = rf"(?<!\w)({'|'.join(map(re.escape, by_name))})(?!\w)"
-    stated = " ".join(part for parts in _STATED.findall(text) for part in parts)
-    if not by_name or re.search(rf"\b({'|'.join(_OWN)})\b", stated):
-        return None
-    found = re.search(a_name, stated) or re.search(rf"[\"'`]{a_name}[\"'`]", text) or re.search(a_name, text)
-    return by_name[found[1]] if found else None
+    return (
+        f'Set "parameters: {{{named}: null}}" of the endpoint to leave it out, or {{NEW_NAME: {named}}} to send it '
+        "under another name."
+    )

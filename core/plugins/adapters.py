@@ -9,9 +9,9 @@ import math
 import numbers
 import re
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from nws.core.text.rows import cleaned
 from nws.core.types import CHOSEN_SCORES, Summary, SystemKind
 
 ASKED = ("article", "n", "language", "key")
-"""What a function may ask for beside the summary and its references: fields of `Judged`."""
+"""What a function may ask for beside the summary and its references.
+
+The text of the article; how many words were asked for (0 of a summary that was not cut); the language of all texts,
+`en` or `ko`; and the key of the article in its dataset.
+"""
 METRIC_OF_PLUGIN = "plugin:"
 """What follows the name in the signature of a plugin's metric, and of no other."""
 # A column of tables and files, and a name in SQL.
@@ -35,27 +39,6 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 _TAKEN_NAMES = frozenset(
     ("run_id", "dataset", "split", "key", "kind", "article", "references", "reused_from", "rouge", "reward")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A summary, its references, and what else a metric may ask for.
-
-    Attributes:
-        subject: what it is a summary of, as errors call it.
-        article: the text that it summarises. This, like all that follows, is None where it is not known.
-        n: how many words were asked for; 0 of a summary that was not cut.
-        language: of all texts, `en` or `ko`.
-        key: of the article in its dataset.
-    """
-
-    summary: str
-    references: Sequence[str]
-    subject: str
-    article: str | None = None
-    n: int | None = None
-    language: str | None = None
-    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +58,28 @@ class PluginMetric(MeanOverRows):
         """Its name and the hash of its code: another source is another metric."""
         return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}"
 
-    def judge(self, judged: Judged) -> float:
+    def judge(self, summary: str, references: Sequence[str], subject: str, **known: str | int | None) -> float:
         """The value of a summary.
+
+        Args:
+            summary: the text.
+            references: of its article.
+            subject: what it is a summary of, as errors call it.
+            known: those of `ASKED` that are known, by name.
 
         Raises:
             PluginError: the function raised, returned no finite number, or asks for what is not known; names the
                 metric, the subject and the line.
         """
         judge = self.plugin.metrics()[self.name]
-        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {judged.subject}"
-        arguments = {name: getattr(judged, name) for name in self.asks}
-        unknown = [name for name, value in arguments.items() if value is None]
-        if unknown:
+        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {subject}"
+        if unknown := [name for name in self.asks if known.get(name) is None]:
             raise PluginError(
-                f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have (the article is "
-                "the `source` of a row)."
+                f"{failed}: it asks for {' and '.join(unknown)}, which {subject} does not have (the article is the "
+                "`source` of a row)."
             )
         with blaming(failed, self.plugin.file(judge), judge):
-            value: Any = judge(judged.summary, list(judged.references), **arguments)
+            value: Any = judge(summary, list(references), **{name: known[name] for name in self.asks})
             if not isinstance(value, numbers.Real) or not math.isfinite(value):
                 returned = reprlib.repr(value)
                 raise PluginError(f"{failed}: it returned {returned}, not a finite number{definition(judge)}")
@@ -104,10 +91,8 @@ class PluginMetric(MeanOverRows):
         Raises:
             PluginError: see `judge`; a row is named by its number from 1.
         """
-        values = [
-            self.judge(Judged(row.prediction, row.references, f"row {i}", article=row.source))
-            for i, row in enumerate(rows, 1)
-        ]
+        numbered = enumerate(rows, 1)
+        values = [self.judge(row.prediction, row.references, f"row {i}", article=row.source) for i, row in numbered]
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
 
 
@@ -179,15 +164,11 @@ class PluginSystem:
     function. An object gets the article itself, with its key, dataset and split; a function its text.
     """
 
-    name: str
+    signature: str
     plugin: Plugin
     kind: SystemKind
     has_uncut: bool
     encoders: tuple[str, ...]
-
-    @property
-    def signature(self) -> str:
-        return self.name
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """The checked drafts of a document at each length.
@@ -195,11 +176,14 @@ class PluginSystem:
         Raises:
             PluginError: it raised, or wrote what no system may.
         """
-        system = self.plugin.systems()[self.name]
-        called = _called(system)
-        named = f"{self.name} of {self.plugin.owner(called)}"
+        system: Any = self.plugin.systems()[self.signature]
+        called = system.summarize if is_system(system) else system
+        named = f"{self.signature} of {self.plugin.owner(called)}"
         with blaming(f"{named} failed", self.plugin.file(called), called):
-            drafts = _written(system, document, lengths)
+            if is_system(system):
+                drafts = called(document, lengths)
+            else:
+                drafts = [Draft(n, _one_line(called(document.segmented.article.text, n))) for n in lengths]
             try:
                 require_drafts(drafts, lengths, self.has_uncut, document.length_unit)
             except PluginError as error:
@@ -207,18 +191,6 @@ class PluginSystem:
         return [
             replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
         ]
-
-
-def _called(system: Write | System) -> Callable[..., object]:
-    """The function, or the object's method that writes."""
-    return system.summarize if is_system(system) else system  # type: ignore[union-attr, return-value]
-
-
-def _written(system: Write | System, document: Document, lengths: Sequence[int]) -> list[Draft]:
-    if is_system(system):
-        return cast(System, system).summarize(document, lengths)
-    write = cast(Write, system)
-    return [Draft(n, _one_line(write(document.segmented.article.text, n))) for n in lengths]
 
 
 def _one_line(text: object) -> str:

@@ -175,10 +175,7 @@ def require_name(name: str) -> None:
 
 
 def uncut_and_cut(
-    text: str,
-    lengths: Iterable[int],
-    unit: LengthUnit = "words",
-    extra: Mapping[str, float | str] | None = None,
+    text: str, lengths: Iterable[int], unit: LengthUnit = "words", extra: Mapping[str, float | str] | None = None
 ) -> list[Draft]:
     """Drafts of a text as it is, and of its first words that fit into each length. The first has the raw text."""
     extra = extra or {}

@@ -83,8 +83,7 @@ def _answer(row: Mapping[str, Any], endpoint: Endpoint) -> EndpointAnswer:
     try:
         return read_answer(said.encode(), lambda text: text, endpoint.clean_outputs)
     except UnusableReplyError as error:
-        advice = advice_on(said, endpoint.parameters, endpoint.request("", 1, 0))
-        return EndpointAnswer("", {}, f"{error}. {advice}".strip())
+        return EndpointAnswer("", {}, f"{error}. {advice_on(str(error), endpoint.request('', 1, 0))}".strip())
 
 
 def _requests(articles: Iterable[Article], stage: Stage) -> Iterator[tuple[str, tuple[str, int], dict[str, Any]]]:

@@ -11,6 +11,7 @@ from nws.core.learning.training_config import FLUENCY, RewardConfig
 from nws.core.metrics.kept import Panel
 from nws.core.metrics.specs import KEPT
 from nws.core.models import ModelRef
+from nws.core.models.generators import Generator
 from nws.core.models.tokens import MOST_UNREAD, unread_share
 from nws.core.plugins.load import Plugin
 from nws.core.stage import Stage
@@ -159,7 +160,8 @@ def require_readable(plan: Plan) -> None:
 def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:
     """The models of a run, each once with its role."""
     roles = [("encoder", model) for stage in plan.stages for model in stage.encoders]
-    roles += [("generator", model) for stage in plan.stages if stage.generator for model in stage.generator.models]
+    generators = (stage.generator for stage in plan.stages if isinstance(stage.generator, Generator))
+    roles += [("generator", generator.model) for generator in generators]
     yield from dict.fromkeys([*roles, ("BERTScore backbone", plan.metrics.bertscore.model)])
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from nws.core.article import Article, Segment, SegmentedArticle
 from nws.core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
 from nws.core.models.generators import KNOWN_GENERATORS
-from nws.core.plugins.adapters import Judged, PluginMetric, PluginSystem, plugin_metrics, plugin_systems
+from nws.core.plugins.adapters import PluginMetric, PluginSystem, plugin_metrics, plugin_systems
 from nws.core.plugins.load import Plugin, PluginSpec, read_plugin
 from nws.core.provenance import file_sha256
 from nws.core.stage import Stage
@@ -87,9 +87,9 @@ def _stages_of(plan: Plan, like: Stage, plugins: Sequence[Plugin]) -> tuple[Stag
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     for plugin in plugins:
         systems = plugin_systems(plugin, [encoder.name for encoder in encoders])
-        if twice := [system.name for system in systems if system.name in taken]:
+        if twice := [system.signature for system in systems if system.signature in taken]:
             raise RecipeError(f"The system {twice[0]!r} of {plugin.name} has the name of another system: rename it.")
-        taken |= {system.name for system in systems}
+        taken |= {system.signature for system in systems}
         used = encoders if any(system.encoders for system in systems) else ()
         stages.append(replace(like, name=f"plugin {plugin.name}", encoders=used, systems=systems, generator=None))
     return tuple(stages)
@@ -123,13 +123,14 @@ def try_plugins(plan: Plan) -> None:
     article, unit = segmented.article, plan.recipe.length_unit
     lengths = sorted({min(plan.recipe.n), max(plan.recipe.n)})
     summary = cut(article.text, lengths[-1], unit) or segmented.words[0]
-    about = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
+    known: dict[str, str | int] = {"article": article.text, "n": lengths[-1]}
+    known |= {"language": plan.language, "key": article.key}
     try:
         for stage, system in systems:
             document = _trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
             system.summarize(document, lengths)
         for metric in plan.metrics.plugins:
-            metric.judge(Judged(summary, article.references, *about))
+            metric.judge(summary, article.references, f"article {article.key!r}", **known)
     except PluginError as error:
         raise PluginError(
             f"{error}. It was tried on article {article.key!r} before anything runs: mend it, and submit again. "

@@ -1,7 +1,6 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -12,11 +11,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from nws.core.article import Article
 from nws.core.errors import EmptyArticleError, LanguageError
-from nws.core.metrics import bertscore
 from nws.core.metrics.config import BertScoreConfig, RougeConfig
 from nws.core.metrics.fluency import Fluency, FluencyScorer
-from nws.core.models import encoders, parse_model, resolve_model
-from nws.core.models.generation import LoadedGenerator, load_generator
+from nws.core.models import parse_model, resolve_model
+from nws.core.models.generation import LoadedGenerator
 from nws.core.models.generators import KNOWN_GENERATORS, parse_generator
 from nws.core.stage import MetricsConfig, Stage
 from nws.core.sweep import Sweeper, generated, take_share
@@ -163,36 +161,3 @@ def test_a_korean_sweep() -> None:
     (lead, *_) = [summary for summary in summaries if summary.system == "lead"]
     expected = kiwi.score(bundle[0].article.references[0], lead.text)["rouge1"]
     assert lead.scores["rouge1_f1"] == expected.fmeasure
-
-
-def test_tokens_of_encoder_and_metric_are_those_that_attention_sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = {"encoder": 0, "metric": 0}
-
-    def counting(name: str, padded: Callable[..., dict[str, torch.Tensor]]) -> Callable[..., dict[str, torch.Tensor]]:
-        def counted(*arguments: Any) -> dict[str, torch.Tensor]:
-            inputs = padded(*arguments)
-            seen[name] += int(inputs["attention_mask"].sum())
-            return inputs
-
-        return counted
-
-    monkeypatch.setattr(encoders, "padded", counting("encoder", encoders.padded))
-    monkeypatch.setattr(bertscore, "padded", counting("metric", bertscore.padded))
-    segment, sweeper = make_segmenter(stage()), make_sweeper(stage(), "cpu")
-    sweeper([segment(article) for article in open_dataset(Dataset("sample", limit=2))])
-    assert min(seen.values()) > 100
-    assert sweeper.tokens == seen["encoder"] + seen["metric"]
-
-
-def test_tokens_of_a_generator_are_the_same_in_any_batch(tiny_models: dict[str, Path]) -> None:
-    parsed = parse_generator(str(tiny_models["bart"]))
-    generator = replace(parsed, model=resolve_model(parsed.model))
-    one, other, third = (article.text for article in open_dataset(Dataset("sample", limit=3)))
-    texts = [one, other[:40], third[:150]]
-    together, apart = (load_generator(generator, torch.device("cpu"), 0) for _ in range(2))
-    read = sum(output.extra["input_tokens"] - output.extra["truncated_tokens"] for output in together(texts, [0, 1, 2]))
-    for text in texts:
-        apart([text], [0])
-    assert together.tokens == apart.tokens
-    # The checkpoint writes 8 to 24 tokens.
-    assert read + 3 * 8 - 3 <= together.tokens <= read + 3 * 24

@@ -9,7 +9,6 @@ import torch
 from nws.core.arithmetic import rows_are_independent
 from nws.core.article import Article
 from nws.core.learning.reward import (
-    Memoised,
     bertscore_reward,
     fluency_reward,
     kept_reward,
@@ -21,7 +20,7 @@ from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.config import BertScoreConfig, RougeConfig
 from nws.core.metrics.fluency import Fluency
 from nws.core.metrics.kept import draw_panel
-from nws.core.metrics.metric import Row
+from nws.core.metrics.metric import Row, remembered
 from nws.core.metrics.registry import make_metric
 from nws.core.metrics.standard import StandardMetrics
 from nws.core.metrics.token_matching import TokenVectors
@@ -123,9 +122,9 @@ def test_a_reward_is_the_same_to_the_last_bit_alone_in_any_company_and_from_memo
         return
     assert [alone([pair])[0] for pair in pairs] == together
     assert list(reversed(bertscore_reward(scorer)(pairs[::-1]))) == together
-    remembered = Memoised(bertscore_reward(scorer))
-    remembered(pairs[::3])
-    assert remembered(pairs) == together
+    asked_once = remembered(bertscore_reward(scorer))
+    asked_once(pairs[::3])
+    assert asked_once(pairs) == together
 
 
 def test_the_memory_asks_once_for_each_article_and_text() -> None:
@@ -135,9 +134,9 @@ def test_the_memory_asks_once_for_each_article_and_text() -> None:
         asked.extend(pairs)
         return [len(text) + 100 * int(article.key) for article, text in pairs]
 
-    remembered, (first, second) = Memoised(reward), ARTICLES
-    assert remembered([(first, "a"), (second, "a"), (first, "a")]) == [1, 101, 1]
-    assert remembered([(first, "ab"), (second, "a")]) == [2, 101]
+    asked_once, (first, second) = remembered(reward), ARTICLES
+    assert asked_once([(first, "a"), (second, "a"), (first, "a")]) == [1, 101, 1]
+    assert asked_once([(first, "ab"), (second, "a")]) == [2, 101]
     assert asked == [(first, "a"), (second, "a"), (first, "ab")]
 
 

@@ -8,7 +8,7 @@ from nltk.translate.meteor_score import meteor_score
 
 from nws.core.metrics import meteor as module
 from nws.core.metrics.bleu import MTEVAL
-from nws.core.metrics.meteor import HOW_TO_INSTALL, Meteor, find_wordnet
+from nws.core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
 from nws.core.metrics.metric import Row
 
 
@@ -23,7 +23,7 @@ class NoStemmer:
 
 
 def meteor(prediction: str, *references: str, **options: object) -> float:
-    metric = Meteor(**options)  # type: ignore[arg-type]
+    metric = module.meteor(**options)  # type: ignore[arg-type]
     return float(metric.score(metric.statistics([Row(prediction, references)]))[0])
 
 
@@ -69,7 +69,7 @@ def test_where_wordnet_is_not_installed_there_is_none(monkeypatch: pytest.Monkey
 
 
 def test_the_signature_says_what_matches(wordnet) -> None:
-    assert "|match:exact,porter|" in Meteor().signature
-    assert "|match:exact|" in Meteor(stem=False).signature
-    assert "|match:exact,porter,wordnet-3.0-of-words|" in Meteor(wordnet=wordnet).signature
-    assert Meteor().signature.startswith("meteor(nltk)|")
+    assert "|match:exact,porter|" in module.meteor().signature
+    assert "|match:exact|" in module.meteor(stem=False).signature
+    assert "|match:exact,porter,wordnet-3.0-of-words|" in module.meteor(wordnet=wordnet).signature
+    assert module.meteor().signature.startswith("meteor(nltk)|")

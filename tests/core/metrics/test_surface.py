@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nws.core.errors import CorpusError
 from nws.core.metrics.metric import Row
 from nws.core.metrics.registry import make_metric
-from nws.core.metrics.surface import Efficiency, coverage, density
+from nws.core.metrics.surface import coverage, density, efficiency_metric
 
 ARTICLE = "One two three four five six seven eight nine ten eleven."
 
@@ -40,7 +40,7 @@ def test_coverage_is_that_of_extractive_fragments(summary: str, article: str) ->
 
 
 def test_efficiency_of_rows_is_f1_per_word() -> None:
-    metric = Efficiency(make_metric("rouge1"))  # the division is the same for any F1
+    metric = efficiency_metric(make_metric("rouge1"))  # the division is the same for any F1
     rows = [Row("a cat", ("a cat",)), Row("a b c d", ("a x y z",)), Row("", ("a",))]
     assert metric.statistics(rows)[:, 0].tolist() == [1 / 2, (1 / 4) / 4, 0]
     assert metric.score(metric.statistics(rows))[0] == pytest.approx((1 / 2 + 1 / 16) / 3)

@@ -7,10 +7,11 @@ from nws.core.metrics.token_matching import (
     Crossing,
     Matching,
     TokenVectors,
-    begin_on_device,
+    begin_copy,
     begin_recalls,
-    begin_recalls_on_device,
     on_cpu,
+    on_device,
+    recalls_on_device,
 )
 
 VOCABULARY = 6
@@ -44,7 +45,7 @@ def one_by_one(matching: Matching) -> list[tuple[float, float]]:
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7))
 def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, sizes: list[int]) -> None:
     both = [matching(seed, sizes), matching(seed + 1, sizes[::-1])]
-    of_gpu = begin_on_device(both)()  # the same operations as on a GPU, on the CPU
+    of_gpu = begin_copy(list(map(on_device, both)))()  # the same operations as on a GPU, on the CPU
     for one, of_one in zip(both, of_gpu, strict=True):
         np.testing.assert_allclose(on_cpu(one), one_by_one(one), atol=1e-6)
         np.testing.assert_allclose(of_one, on_cpu(one), atol=1e-6)
@@ -79,8 +80,9 @@ def test_recalls_of_all_with_all_are_those_of_each_pair(
     by_pair = [[recall(candidate, reference, idf) for reference in references] for candidate in candidates]
     crossing = Crossing(references, candidates, np.array(idf))
     alone = Crossing(references, candidates[:1], np.array(idf))
-    for begin in (begin_recalls, begin_recalls_on_device):
-        first, second = begin([crossing, alone])()
+    both = [crossing, alone]
+    for begun in (begin_recalls(both), begin_copy(list(map(recalls_on_device, both)))):
+        first, second = begun()
         np.testing.assert_allclose(first, by_pair, atol=1e-6)
         np.testing.assert_allclose(second, by_pair[:1], atol=1e-6)
     assert begin_recalls([])() == []

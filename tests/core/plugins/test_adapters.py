@@ -14,7 +14,6 @@ from nws.core.metrics.metric import Row
 from nws.core.metrics.registry import METRICS
 from nws.core.metrics.specs import BY_COLUMN
 from nws.core.plugins.adapters import (
-    Judged,
     PluginMetric,
     PluginSystem,
     function_metric,
@@ -178,7 +177,7 @@ def of_body(tmp_path: Path, body: str) -> PluginMetric:
 
 
 def judged(metric: PluginMetric, summary: str) -> float:
-    return metric.judge(Judged(summary, STORM.references, "article 'storm'"))
+    return metric.judge(summary, STORM.references, "article 'storm'")
 
 
 def test_an_object_that_can_be_called_is_a_metric_and_gets_a_list_of_its_own(tmp_path: Path) -> None:
@@ -248,15 +247,16 @@ def test_a_function_gets_what_it_declares_and_no_more(tmp_path: Path) -> None:
         "def keyword(summary, references, *, article):\n    return len(article)\n"
         "METRICS = {f.__name__: f for f in (asking, default, keyword)}",
     )
-    judged = Judged("Storm", STORM.references, "article 'storm'", STORM.text, 7, "en", STORM.key)
-    assert [metric.judge(judged) for metric in metrics] == [len(STORM.text) + 7 + 2 + 5, 2, len(STORM.text)]
+    known = {"article": STORM.text, "n": 7, "language": "en", "key": STORM.key}
+    values = [metric.judge("Storm", STORM.references, "article 'storm'", **known) for metric in metrics]
+    assert values == [len(STORM.text) + 7 + 2 + 5, 2, len(STORM.text)]
 
 
 @pytest.mark.parametrize("parameters", ["summary", "summary, references, k", "summary, *, article"])
 def test_a_function_that_must_be_given_something_else_fails_in_words(tmp_path: Path, parameters: str) -> None:
     (metric,) = metrics_of(tmp_path, f"def f({parameters}):\n    return 1\nMETRICS = {{'a': f}}")
     with pytest.raises(PluginError, match=r"^a of mine\.py failed on it: TypeError: f\(\) .* \(defined on line 1\)$"):
-        metric.judge(Judged("Storm", STORM.references, "it", STORM.text))
+        metric.judge("Storm", STORM.references, "it", article=STORM.text)
 
 
 def test_what_a_row_of_a_file_does_not_have_is_an_error_that_says_so() -> None:

@@ -7,7 +7,7 @@ import pytest
 from documents import document
 
 from nws.core.errors import PluginError
-from nws.core.plugins.adapters import Judged, plugin_metrics, plugin_systems
+from nws.core.plugins.adapters import plugin_metrics, plugin_systems
 from nws.core.plugins.load import PluginSpec, read_plugin
 
 
@@ -17,7 +17,8 @@ def test_the_examples_of_the_pages_are_plugins(page: str, tmp_path: Path) -> Non
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     examples = [block for block in blocks if "SYSTEMS = {" in block or "METRICS = {" in block]
     assert len(examples) == (4 if page.startswith("docs") else 1)
-    storm = Judged("Storm closes port.", ["A storm closed the port."], "it", "A storm in Hull.", 3, "en")
+    storm = "Storm closes port.", ["A storm closed the port."], "it"
+    known = {"article": "A storm in Hull.", "n": 3, "language": "en"}
     for number, example in enumerate(examples):
         path = tmp_path / f"{number}.py"
         path.write_text(example)
@@ -25,7 +26,7 @@ def test_the_examples_of_the_pages_are_plugins(page: str, tmp_path: Path) -> Non
         for system in plugin_systems(plugin, ["enc"]):
             assert [draft.n for draft in system.summarize(document(), [1, 3]) if draft.n] == [1, 3]
         for metric in plugin_metrics(plugin):
-            assert isinstance(metric.judge(storm), float)
+            assert isinstance(metric.judge(*storm, **known), float)
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
