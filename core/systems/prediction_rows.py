@@ -7,9 +7,9 @@ from pathlib import Path
 from nws.core.errors import CorpusError
 from nws.core.text.model_outputs import joined_parts
 from nws.core.text.reader import PlacedRow, Row, naming
-from nws.core.text.rows import LINE, value_of
+from nws.core.text.rows import LINE, name_of, value_of
 
-KEY_FIELD, TEXT_FIELD = "id", "prediction"
+KEY_FIELD, TEXT_FIELD, SYSTEM_FIELD = "id", "prediction", "system"
 _PAIRS = (
     (KEY_FIELD, TEXT_FIELD),
     # Batches of OpenAI, vLLM and Mistral: chats, completions, and responses, whose text comes after their thoughts.
@@ -23,8 +23,8 @@ _PAIRS = (
 )
 WRITTEN = "summary"
 """The field of the texts that `nws write` has written. Where a row has a `prediction`, it is one of references."""
-USUAL = tuple(dict.fromkeys((*(field for pair in _PAIRS for field in pair), WRITTEN)))
-"""What the fields of keys and predictions are called."""
+USUAL = tuple(dict.fromkeys((*(field for pair in _PAIRS for field in pair), WRITTEN, SYSTEM_FIELD)))
+"""What the fields of keys, predictions and systems are called."""
 
 
 def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, str | None]) -> Iterator[PlacedRow]:
@@ -60,6 +60,22 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
                 )
         if renamed.get(TEXT_FIELD) or "custom_id" not in row:
             yield place, renamed
+
+
+def by_system(file: Path, rows: Iterable[PlacedRow]) -> dict[str, list[PlacedRow]]:
+    """Split rows by their field `system`, if it has several values. Else all of them stand under "".
+
+    Raises:
+        CorpusError: the field has several values, but no name in a row (named by its line).
+    """
+    rows = list(rows)
+    if len({str(row[SYSTEM_FIELD]) for _, row in rows if row.get(SYSTEM_FIELD) not in (None, "")}) < 2:
+        return {"": rows}
+    systems: dict[str, list[PlacedRow]] = {}
+    for place, row in rows:
+        with naming(file, place):
+            systems.setdefault(name_of(row, SYSTEM_FIELD), []).append((place, row))
+    return systems
 
 
 def _usual(row: Row) -> Row:

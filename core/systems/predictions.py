@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from nws.core.errors import CorpusError, RecipeError
-from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows
+from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, by_system, prediction_rows
 from nws.core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from nws.core.text.length import require_summary_length
 from nws.core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
@@ -23,11 +23,12 @@ class PredictionsSpec:
     """A file of predictions, and the name of its system.
 
     Attributes:
-        name: of the system.
+        name: of the system; of several systems in the file, each has its own name.
         file: JSONL, CSV or Parquet, or a text with a prediction on each line, see `read_predictions`.
         sha256: 64 hex digits of the file's bytes; "" while the file has not been read.
         id_field: field of the articles' keys, such as `doc.id`; default: a usual name.
         prediction_field: field of the predictions; default: a usual name.
+        systems: of several systems in the file, those that take part; none: all of them.
 
     Raises:
         RecipeError: no system can have this name.
@@ -38,6 +39,7 @@ class PredictionsSpec:
     sha256: str = ""
     id_field: FieldName = None
     prediction_field: FieldName = None
+    systems: Annotated[tuple[str, ...], Field(exclude_if=lambda systems: not systems)] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -102,29 +104,43 @@ def read_predictions(
     named: Mapping[str, str | None] | None = None,
     with_keys: Callable[[list[PlacedRow]], Iterator[PlacedRow]] | None = None,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
-) -> Predictions:
-    """The predictions in a file whose rows have an article's key as `id`, and a `prediction`, or usual names for them.
+) -> list[Predictions]:
+    """Read the predictions in a file whose rows have an article's key as `id`, and a `prediction`, or usual names.
+
+    If its field `system` has several values, each value is a system of that name.
 
     Args:
         path: of the file.
-        name: of the system.
+        name: of the system, if the file has only one.
         named: see `prediction_rows`.
         with_keys: where the file is a text, what gives each line the `id` of its article.
         clean_outputs: what is left out of predictions.
 
     Raises:
         CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field, or
-            repeats an id.
+            repeats an id of its system.
         SegmentationError: a prediction (named by its line) is too long.
     """
-    texts: dict[str, str | None] = {}
-    raws: dict[str, Mapping[str, float | str]] = {}
-    places: dict[str, str] = {}
     sha256 = content_sha256(path)
     rows = read_rows(path, [*USUAL, *filter(None, (named or {}).values())])
     if with_keys is not None and not is_data_file(path.name):
         rows = with_keys(list(rows))
-    for place, row in prediction_rows(path, rows, named or {}):
+    systems = by_system(path, prediction_rows(path, rows, named or {}))
+    found = [_predictions(path, system or name, sha256, own, clean_outputs) for system, own in systems.items()]
+    if not found[0].texts:
+        raise CorpusError(f"{path} holds no prediction.")
+    if content_sha256(path) != sha256:
+        raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
+    return found
+
+
+def _predictions(
+    path: Path, name: str, sha256: str, rows: Sequence[PlacedRow], clean_outputs: Sequence[Cleaning]
+) -> Predictions:
+    texts: dict[str, str | None] = {}
+    raws: dict[str, Mapping[str, float | str]] = {}
+    places: dict[str, str] = {}
+    for place, row in rows:
         with naming(path, place):
             key = key_of(row, KEY_FIELD)
             text, raw = clean_output(joined_text_of(row, TEXT_FIELD), clean_outputs)
@@ -133,8 +149,4 @@ def read_predictions(
                 raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
         texts[key], places[key] = None if text is None else " ".join(text.split()), place
         raws |= {key: raw} if raw else {}
-    if not texts:
-        raise CorpusError(f"{path} holds no prediction.")
-    if content_sha256(path) != sha256:
-        raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
     return Predictions(name, sha256, texts, raws, tuple(clean_outputs))

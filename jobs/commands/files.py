@@ -89,14 +89,16 @@ def score(
 ) -> None:
     """Score predictions against their references.
 
-    ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
+    ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals. If the file has a field `system` with several values,
+    each system has its own scores.
     """
     from nws.core.metrics.config import Options
     from nws.core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
+    from nws.core.systems.prediction_rows import by_system
     from nws.core.text.model_outputs import parse_cleaning
     from nws.core.text.text_marks import Preparation
     from nws.jobs.report.warnings import warn_of_rows
-    from nws.jobs.tools.score import print_score, read_scored, row_lines, score_rows
+    from nws.jobs.tools.score import print_score, read_scored, row_lines, score_rows, scores_json
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
     if options.per_row is not None:
@@ -106,17 +108,20 @@ def score(
     prepared = Preparation(options.clean_texts, options.join_references)
     with busy(f"Scoring {file}"):
         named = options.prediction_field, options.reference_field
-        scored = read_scored(file, named, options.references_file)
         cleaning = parse_cleaning(options.clean_outputs)
-        result = score_rows(str(file), scored, names, chosen, options.seed, own, prepared, cleaning)
-    for line in result.told:
+        scores = {}
+        for system, rows in by_system(file, read_scored(file, named, options.references_file)).items():
+            place = f"{file} ({system})" if system else str(file)
+            scores[system] = score_rows(place, rows, names, chosen, options.seed, own, prepared, cleaning)
+    for line in (line for score in scores.values() for line in score.told):
         err.print(line, markup=False)
-    warn_of_rows(str(file), [prediction.row for prediction in result.predictions], prepared.clean_texts, err)
+    scored = [prediction.row for score in scores.values() for prediction in score.predictions]
+    warn_of_rows(str(file), scored, prepared.clean_texts, err)
     if "meteor" in names and options.lang != "ko" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:
-        write_json_lines("--per-row", options.per_row, row_lines(result))
-    print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
+        write_json_lines("--per-row", options.per_row, row_lines(scores))
+    print(json.dumps(scores_json(scores))) if as_json else print_score(scores, out)
 
 
 def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":

@@ -27,7 +27,7 @@ from nws.core.systems.extractive_baselines import BASELINES
 from nws.core.systems.importance import unit_rows
 from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
 from nws.core.systems.predictions import Predictions, read_predictions
-from nws.core.systems.system import Document, Embeddings
+from nws.core.systems.system import Document, Embeddings, require_name
 from nws.core.text.length import LengthUnit, cut
 from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
 from nws.core.text.reader import PlacedRow, is_file, path_from_anywhere
@@ -175,7 +175,7 @@ def _number(text: str) -> int:
 
 
 def with_predictions(plan: Plan) -> Plan:
-    """A run with one more stage for each file of predictions that its recipe names, cleaned as its articles are.
+    """A run with one more stage for each system in its files of predictions, which are cleaned as its articles are.
 
     Raises:
         CorpusError: a file cannot be read, see `read_predictions`.
@@ -184,31 +184,49 @@ def with_predictions(plan: Plan) -> Plan:
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
     cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.clean_texts])
+    mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs)
     for spec in plan.recipe.predictions:
-        if spec.name in taken:
-            raise RecipeError(
-                f"The predictions of {spec.file} cannot be called {spec.name!r}: there is another system of that "
-                "name. Name them before the file: name=file."
-            )
-        taken.add(spec.name)
         with_keys = functools.partial(_with_keys, plan, spec.file)
         named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
         file = find_file(spec.file, spec.sha256)
-        predictions = read_predictions(file, spec.name, named, with_keys, plan.recipe.clean_outputs)
-        sha256 = predictions.sha256
+        found = read_predictions(file, spec.name, named, with_keys, plan.recipe.clean_outputs)
+        sha256 = found[0].sha256
         require_unchanged(spec.file, spec.sha256, sha256)
-        specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256))
-        # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
+        taking_part = spec.systems or ([] if spec.sha256 else _fitting(found, plan))
+        if unknown := {*taking_part} - {predictions.name for predictions in found}:
+            raise RecipeError(f"{spec.file} has no system {min(unknown)!r}: it has {', '.join(p.name for p in found)}.")
+        specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256, systems=tuple(taking_part)))
+        # Stages of their own, so that what is wrong with one system costs no other anything, and a file can be added
         # to a run.
-        stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", _cleaned(predictions, cleaning)))
-        mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs)
-        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{mark}"
+        for predictions in (one for one in found if not taking_part or one.name in taking_part):
+            name = predictions.name
+            require_name(name)
+            if name in taken:
+                raise RecipeError(
+                    f"The predictions of {spec.file} cannot be called {name!r}: there is another system of that name. "
+                    "Name them before the file (name=file) or, if it has several systems, in it."
+                )
+            taken.add(name)
+            stages.append(plan.stages[0].with_systems(f"predictions {name}", _cleaned(predictions, cleaning)))
+            revisions[name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{mark}"
     return replace(
         plan,
         recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
         stages=tuple(stages),
         revisions=plan.revisions | {"predictions": revisions},
     )
+
+
+def _fitting(found: Sequence[Predictions], plan: Plan) -> list[str]:
+    """Those of several systems in a file that have a prediction for an article of the run, if only some of them have.
+
+    A file may hold what each system wrote for several datasets.
+    """
+    if len(found) == 1 or any(corpus.ids is None for corpus in plan.corpora):
+        return []
+    keys = {article.key for corpus in plan.corpora for article in corpus}
+    fitting = [predictions.name for predictions in found if not keys.isdisjoint(predictions.texts)]
+    return fitting if len(fitting) < len(found) else []
 
 
 def _with_keys(plan: Plan, file: str, lines: Sequence[PlacedRow]) -> Iterator[PlacedRow]:
@@ -242,7 +260,13 @@ def misfits(plan: Plan) -> list[str]:
     if not systems or any(corpus.ids is None for corpus in plan.corpora):
         return []
     keys = Counter(article.key for corpus in plan.corpora for article in corpus)
-    return [line for system in systems for line in _misfits(system, keys)]
+    told = [
+        f"Of the systems in {spec.file}, these take part: {', '.join(spec.systems)}. The others have no article of the "
+        "run, or were not chosen."
+        for spec in plan.recipe.predictions
+        if spec.systems
+    ]
+    return told + [line for system in systems for line in _misfits(system, keys)]
 
 
 def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -308,43 +308,71 @@ def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, 
     )
 
 
-def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
-    """The scores of each row as `{"row", "id", "words", "metrics"}`, which `--per-row` writes."""
-    for index, prediction in enumerate(score.predictions):
-        metrics = {
-            name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
-            for name, metric in score.metrics.items()
-        }
-        words = count_words(prediction.row.prediction)
-        yield {"row": index + 1, "id": prediction.id, "words": words, "metrics": metrics}
+def row_lines(scores: Mapping[str, FileScore]) -> Iterator[Mapping[str, Any]]:
+    """The scores of each row as `{"row", "id", "words", "metrics"}`, which `--per-row` writes, behind its system."""
+    for system, score in scores.items():
+        for index, prediction in enumerate(score.predictions):
+            metrics = {
+                name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
+                for name, metric in score.metrics.items()
+            }
+            line = {"row": index + 1, "id": prediction.id, "words": count_words(prediction.row.prediction)}
+            yield ({"system": system} if system else {}) | line | {"metrics": metrics}
 
 
-def print_score(score: FileScore, console: Console) -> None:
-    """Print each metric with the interval of its F1 or score, and how it was computed."""
-    print_line(console, f"{counted(len(score.predictions), 'row')}, seed {score.seed}")
+def scores_json(scores: Mapping[str, FileScore]) -> dict[str, Any]:
+    """What `nws score --json` prints: the scores of a file, or of each of its systems by name."""
+    by_name = {system: score.as_dict() for system, score in scores.items()}
+    return by_name.get("") or {"systems": by_name}
+
+
+def print_score(scores: Mapping[str, FileScore], console: Console) -> None:
+    """Print each metric with the interval of its F1 or score, and how it was computed.
+
+    Args:
+        scores: by system; of a file without several systems, its score under "".
+        console: where to.
+    """
+    one = next(iter(scores.values()))
+    rows = counted(sum(len(score.predictions) for score in scores.values()), "row")
+    of_systems = f" of {counted(len(scores), 'system')}" if len(scores) > 1 else ""
+    print_line(console, f"{rows}{of_systems}, seed {one.seed}")
     console.print()
-    rows = [_cells(name, metric) for name, metric in score.metrics.items()]
-    Table(("metric", "precision", "recall", "F1 / score", "95 % interval"), rows).print(console)
-    lines = ["", *_intervals(score), "", "How each was computed:"]
-    for metric in score.metrics.values():
-        lines += signature_lines(metric.signature, WIDTH)
+    if len(scores) == 1:
+        columns = ("metric", "precision", "recall", "F1 / score", "95 % interval")
+        Table(columns, [_cells(name, metric) for name, metric in one.metrics.items()]).print(console)
+    else:
+        cells = [
+            (system, len(score.predictions), *(Cell(*_last(metric)) for metric in score.metrics.values()))
+            for system, score in scores.items()
+        ]
+        Table(("system", "rows", *one.metrics), cells, notes=("F1 or score. Below: its 95 % interval.",)).print(console)
+    lines = ["", *_intervals(scores.values()), "", "How each was computed:"]
+    for signature in dict.fromkeys(metric.signature for score in scores.values() for metric in score.metrics.values()):
+        lines += signature_lines(signature, WIDTH)
     for line in lines:
         print_line(console, line)
 
 
-def _intervals(score: FileScore) -> Iterator[str]:
+def _intervals(scores: Collection[FileScore]) -> Iterator[str]:
     """Notes on how the intervals were computed, and on whether there are enough rows for them."""
-    resampled = [name for name, metric in score.metrics.items() if metric.method == "bootstrap"]
-    if len(resampled) < len(score.metrics):
+    metrics = next(iter(scores)).metrics
+    resampled = [name for name, metric in metrics.items() if metric.method == "bootstrap"]
+    if len(resampled) < len(metrics):
         yield "Intervals of means over rows: Student's t."
     if resampled:
         yield f"Intervals of {', '.join(resampled)}: percentile bootstrap over rows."
-    if caution := few(len(score.predictions), "rows"):
+    if caution := few(min(len(score.predictions) for score in scores), "rows"):
         yield caution
 
 
 def _cells(name: str, metric: MetricScore) -> tuple[str | Cell, ...]:
-    *others, last = metric.intervals.values()
-    interval = "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"
-    numbers = [f"{part.mean:.4f}" for part in (*others, last)] if others else ["", "", f"{last.mean:.4f}"]
-    return name, *map(Cell, (*numbers, interval))
+    *others, _ = metric.intervals.values()
+    numbers = [f"{part.mean:.4f}" for part in others] or ["", ""]
+    return name, *map(Cell, (*numbers, *_last(metric)))
+
+
+def _last(metric: MetricScore) -> tuple[str, str]:
+    """The F1 or score, and its interval."""
+    last = [*metric.intervals.values()][-1]
+    return f"{last.mean:.4f}", "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"

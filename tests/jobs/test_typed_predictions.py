@@ -35,6 +35,25 @@ def test_predictions_are_shown_submitted_and_compared(nws: Callable[..., object]
     assert nws("resume", run, "--engine", "inline", "--json").json["summaries"] == 10
 
 
+def test_each_system_of_a_file_becomes_a_system_of_the_run(
+    nws: Callable[..., object], tmp_path: Path, sample_rows: list[dict[str, str]]
+) -> None:
+    """Also of a file with systems that wrote for another dataset alone: these take no part, nor after `nws resume`."""
+    keys = [row["id"] for row in sample_rows[:2]]
+    rows = [{"id": key, "prediction": f"{name} wrote it.", "system": name} for name in ("A", "B") for key in keys]
+    stranger = {"id": "elsewhere", "prediction": "Never.", "system": "C"}
+    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, [*rows, stranger])))
+    submitted = nws("submit", "baselines", *SMALL, "--predictions", "all.jsonl", "--json")
+    assert (submitted.json["summaries"], submitted.json["failures"]) == (2 + 4 + 4, 0)
+    assert "all.jsonl, these take part: A, B." in " ".join(submitted.err.split())
+    run = submitted.json["run_id"]
+    assert nws("resume", run, "--engine", "inline", "--json").json["summaries"] == 10
+    assert nws("compare", run, "--system", "A", "--system", "B", "--json").json["comparisons"]
+    taken = nws("submit", "baselines", *SMALL, "--predictions", "all.jsonl", "--predictions", "A=all.jsonl")
+    assert taken.code == 2
+    assert "cannot be called 'A': there is another system of that name." in " ".join(taken.err.split())
+
+
 def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], mine: str, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"id": "a"}')
     (tmp_path / "strange.jsonl").write_text('{"id": "a", "prediction": "b"}')

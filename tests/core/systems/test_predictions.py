@@ -24,7 +24,7 @@ def written(path: Path, *rows: object) -> Path:
 def test_rows_become_texts_by_key_on_one_line(tmp_path: Path) -> None:
     rows = [{"id": "a", "prediction": "One \n two\0."}, {"id": 7, "prediction": "seven", "model": "mine"}]
     path = written(tmp_path / "mine.jsonl", *rows)
-    found = read_predictions(path, "mine")
+    (found,) = read_predictions(path, "mine")
     assert found.texts == {"a": "One two\ufffd.", "7": "seven"}
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert (found.signature, found.kind) == ("mine", "system")
@@ -56,9 +56,22 @@ def test_predictions_stand_where_other_tools_put_them(
     tmp_path: Path, row: dict[str, object], named: dict[str, str]
 ) -> None:
     path = written(tmp_path / "mine.jsonl", row)
-    assert read_predictions(path, "mine", named).texts == {"a": "One two."}
+    assert [found.texts for found in read_predictions(path, "mine", named)] == [{"a": "One two."}]
     with pytest.raises(CorpusError, match=r"mine\.jsonl, line 1: Field 'my\.text' is missing; the fields are:"):
         read_predictions(path, "mine", {"prediction": "my.text"})
+
+
+def test_each_value_of_the_field_system_is_a_system_unless_there_is_only_one(tmp_path: Path) -> None:
+    rows = [{"id": i, "prediction": f"By {name}.", "system": name} for name in ("bart", 7) for i in ("a", "b")]
+    found = read_predictions(written(tmp_path / "both.jsonl", *rows), "both")
+    assert {one.name: one.texts for one in found} == {
+        "bart": {"a": "By bart.", "b": "By bart."},
+        "7": {"a": "By 7.", "b": "By 7."},
+    }
+    (alone,) = read_predictions(written(tmp_path / "one.jsonl", *rows[:2], {"id": "c", "prediction": ""}), "one")
+    assert (alone.name, [*alone.texts]) == ("one", ["a", "b", "c"])
+    with pytest.raises(CorpusError, match=r"gap\.jsonl, line 5: Field 'system' is missing"):
+        read_predictions(written(tmp_path / "gap.jsonl", *rows, {"id": "c", "prediction": ""}), "gap")
 
 
 @pytest.mark.parametrize(
@@ -99,15 +112,16 @@ def test_thoughts_are_left_out_and_nothing_is_an_empty_summary(tmp_path: Path) -
     raw = "<think>\nHm.\n</think>\n\n**Two** words."
     rows = [{"id": "a", "prediction": raw}, {"id": "b", "prediction": None}, {"id": "c", "prediction": "<think>Hm"}]
     path = written(tmp_path / "mine.jsonl", *rows, '{"id": "d", "prediction": NaN}')
-    found = read_predictions(path, "mine")
+    (found,) = read_predictions(path, "mine")
     assert (found.texts, found.signature) == ({"a": "**Two** words.", "b": "", "c": None, "d": ""}, "mine")
     drafts = replace(found, texts={"k": found.texts["a"]}, raw={"k": found.raw["a"]}).summarize(document(), [1])
     assert [(draft.text, draft.extra) for draft in drafts] == [("**Two** words.", {"raw_text": raw}), ("**Two**", {})]
     with pytest.raises(CorpusError, match="'k' ends within its thoughts: raise the limit of tokens"):
         replace(found, texts={"k": None}).summarize(document(), [1])
-    kept = read_predictions(path, "mine", clean_outputs=())
+    (kept,) = read_predictions(path, "mine", clean_outputs=())
     assert (kept.texts["c"], kept.raw, kept.signature) == ("<think>Hm", {}, "mine|clean_outputs=none")
-    assert read_predictions(path, "mine", clean_outputs=("markup",)).signature == "mine|clean_outputs=markup"
+    (kept,) = read_predictions(path, "mine", clean_outputs=("markup",))
+    assert kept.signature == "mine|clean_outputs=markup"
 
 
 def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

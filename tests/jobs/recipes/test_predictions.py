@@ -102,6 +102,20 @@ def test_named_fields_are_part_of_the_recipe(tiny_models: dict[str, Path], tmp_p
     assert plans[0].recipe.model_dump()["predictions"][0].keys() == {"name", "file", "sha256"}  # as before
 
 
+def test_a_recipe_chooses_systems_of_a_file(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    file.write_text(
+        "\n".join(json.dumps({"id": "x", "prediction": name, "system": name}) for name in ("A", "B", "C D"))
+    )
+    named = {"name": "all", "file": str(file)}
+    plan = planned(tiny_models, predictions=[named | {"systems": ["B"]}])
+    assert list(plan.systems) == ["lead", "B"]
+    with pytest.raises(RecipeError, match=r"all\.jsonl has no system 'E': it has A, B, C D\."):
+        planned(tiny_models, predictions=[named | {"systems": ["E"]}])
+    with pytest.raises(RecipeError, match="a system cannot be called 'C D'"):
+        planned(tiny_models, predictions=[named])
+
+
 def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
 ) -> None:

@@ -190,12 +190,33 @@ def test_a_backbone_must_read_the_texts(tmp_path: Path, tiny_models: dict[str, P
 
 def test_each_row_has_its_scores_and_a_row_alone_no_interval(tmp_path: Path) -> None:
     rows = [{"id": "한", "prediction": "a b", "reference": "a b"}, {"prediction": "a", "reference": "b"}]
-    one, other = row_lines(score_file(written(tmp_path / "p.jsonl", *rows), ["rouge1", "bleu2"], Options(), 0))
+    one, other = row_lines({"": score_file(written(tmp_path / "p.jsonl", *rows), ["rouge1", "bleu2"], Options(), 0)})
     rouge = {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert one == {"row": 1, "id": "한", "words": 2, "metrics": {"rouge1": rouge, "bleu2": {"score": 1.0}}}
     assert (other["row"], other["id"], other["metrics"]["bleu2"]) == (2, None, {"score": 0.0})
     alone = score_file(written(tmp_path / "p.jsonl", rows[0]), ["rouge1"], Options(), 0)
     assert alone.as_dict()["intervals"]["rouge1"]["f1"] == [None, None]
+
+
+def test_each_system_of_a_file_has_scores_of_its_own(nws, tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "system": name, "prediction": text, "reference": "a b"}
+        for name, text in (("good", "a b"), ("bad", "c d"))
+        for i in (1, 2)
+    ]
+    both, good = (
+        str(written(tmp_path / name, *some)) for name, some in (("both.jsonl", rows), ("good.jsonl", rows[:2]))
+    )
+    found = nws("score", both, "-m", "rouge1,bleu2", "--json", "--per-row", "rows.jsonl").json["systems"]
+    assert found["good"] == nws("score", good, "-m", "rouge1,bleu2", "--json").json
+    assert {name: of_system["metrics"]["rouge1"]["f1"] for name, of_system in found.items()} == {"good": 1, "bad": 0}
+    lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert [(line["system"], line["row"]) for line in lines] == [("good", 1), ("good", 2), ("bad", 1), ("bad", 2)]
+    first, *lines = nws("score", both, "-m", "rouge1").out.splitlines()
+    printed = [line.split() for line in lines]
+    assert first == "4 rows of 2 systems, seed 0"
+    assert ["good", "2", "1.0000"] in printed
+    assert ["bad", "2", "0.0000"] in printed
 
 
 def test_rows_to_score_as_other_tools_write_them(tmp_path: Path) -> None:
