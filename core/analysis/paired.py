@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis.grids import Grid, build_axes
+from nws.core.analysis.grids import Grid, build_axes, build_grids
 from nws.core.analysis.intervals import mean_intervals
 from nws.core.analysis.points import NO_TEXT, Points, elsewhere, short_articles
 from nws.core.analysis.sign_flip import holm, sign_flip_p
@@ -43,6 +43,13 @@ def compare_systems(
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
     return compare_by_metric(a, b, pairs, (metric,))[metric]
+
+
+def compare_uncut(a: Points, b: Points, pairs: Sequence[tuple[str, str]], metric: Metric) -> tuple[Comparison, ...]:
+    """`compare_systems` for texts of which neither system was told the length: they are uncut, and n is 0."""
+    of_b = {grid.dataset: grid for grid in build_grids(b, metric, b.n == 0)}
+    of_a = [grid for grid in build_grids(a, metric, a.n == 0) if grid.dataset in of_b]
+    return tuple(comparison for grid in of_a for comparison in _compare(grid, of_b[grid.dataset], {}, pairs))
 
 
 def compare_all_pairs(points: Points, metric: Metric) -> tuple[Comparison, ...]:

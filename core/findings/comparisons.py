@@ -25,7 +25,7 @@ class PairedLength:
     """A minus B at n words, over the `articles` for which both have a summary.
 
     Attributes:
-        n: 0 where A was given no length (`nws.core.analysis.own_length`).
+        n: 0 where A was given no length: its text is uncut.
         only_a: articles that only A has, which are left out; `only_b` likewise.
         p_holm: `p` corrected over the n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
         exact: whether every sign pattern was counted for `p`.
@@ -93,6 +93,16 @@ class PairedLength:
         """Whether A is significantly below B, with the error rate of `better`."""
         return self.significant and self.difference.mean < 0
 
+    def row(self) -> dict[str, Any]:
+        """The numbers as plain values."""
+        return (
+            {"n": self.n, "articles": self.articles, "mean_a": self.mean_a, "mean_b": self.mean_b}
+            | {"difference": self.difference.mean, "low": self.difference.low, "high": self.difference.high}
+            | {"p": self.p, "p_holm": self.p_holm, "significant": self.significant}
+            | {"wins": self.wins, "ties": self.ties, "losses": self.losses}
+            | {"words_a": self.words_a, "words_b": self.words_b, "only_a": self.only_a}
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -112,16 +122,14 @@ class Comparison:
     short: Mapping[int, int]
     is_at_own_length: bool = False
 
+    @property
+    def is_uncut(self) -> bool:
+        """Whether both systems chose their lengths, and their texts are compared as they are."""
+        return not self.is_at_own_length and self.lengths[0].n == 0
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each n, with plain values."""
-        for at in self.lengths:
-            yield (
-                {"dataset": self.dataset, "a": self.a, "b": self.b, "n": at.n, "articles": at.articles}
-                | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
-                | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
-                | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
-                | {"words_a": at.words_a, "words_b": at.words_b, "only_a": at.only_a}
-            )
+        yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
     @computed_field
     @property

@@ -194,7 +194,9 @@ class CompareOptions:
         "Given once: that system with every other, or with itself in RUN2. Default: every system with lead at the "
         "longest n, or with itself in RUN2.",
     )
-    n: str | None = plain("--n N,N", "Summary lengths in words: 7,9 or 7-9. Default: all they share.")
+    n: str | None = plain(
+        "--n N,N", "Summary lengths in words: 7,9 or 7-9; 0 is the uncut texts. Default: all they share."
+    )
     metric: str | None = plain(
         "--metric NAME", f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
     )
@@ -255,6 +257,8 @@ def _compare_files(options: CompareOptions, files: list[str], as_json: bool) -> 
         raise RecipeError("--n, --metric and --label are for runs: leave them out where --dataset compares files.")
     with busy("Scoring the texts"):
         dataset = Dataset(str(options.dataset), "test")
-        result = compare_files(files, dataset, options.systems or [], equal_length=options.equal_length)
-    printed = result if options.systems or len(files) > 1 else result.best_first
-    print_result(as_json, result.as_dict(), lambda: print_texts_comparison(printed, PrintableConsole()))
+        best_first = not (as_json or options.systems or len(files) > 1)
+        result = compare_files(
+            files, dataset, options.systems or [], equal_length=options.equal_length, best_first=best_first
+        )
+    print_result(as_json, result.as_dict(), lambda: print_texts_comparison(result, PrintableConsole()))

@@ -18,6 +18,7 @@ from nws.core.analysis import Points
 from nws.core.findings.content import KEPT
 from nws.core.metrics.specs import DEFAULT_METRIC, PARTS
 from nws.jobs.python_api.answer import ShownAnswer
+from nws.jobs.python_api.texts import paired_frame
 from nws.jobs.report.brief import brief_table
 from nws.jobs.report.metric_names import find_metric
 from nws.jobs.report.numerals import counted
@@ -155,8 +156,9 @@ class Result:
 
         `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `attrs` has the run, its seed and the
         metric's signature. `words_a` and `words_b` are mean
-        numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 has `a` at its
-        own length, minus `b` with as many words, over the articles that have such a summary; `only_a` lack one.
+        numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 has uncut texts
+        of both systems. Where it is `length_matched`, `a` has its own length, and `b` as many words; `only_a` articles
+        lack such a summary.
 
         Raises:
             RecipeError: a system or the metric is not there, or the two share no article.
@@ -166,11 +168,9 @@ class Result:
 
         pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
         compared = (*pairs.comparisons, *pairs.own_length)
-        frame = pd.DataFrame([{"metric": pairs.metric} | row for pair in compared for row in pair.rows()])
-        first = ["metric", "n", "difference", "low", "high", "p", "p_holm"]
-        frame = frame[[*first, *(name for name in frame if name not in first)]]
-        frame.attrs = {"run": self.run.id, "seed": self.run.seed, "signatures": {pairs.metric: pairs.signatures[0]}}
-        return frame
+        told = {"metric": pairs.metric}
+        rows = [told | row | {"length_matched": of.is_at_own_length} for of in compared for row in of.rows()]
+        return paired_frame(rows, {"run": self.run.id, "seed": self.run.seed}, {pairs.metric: pairs.signature})
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
         """Write the run's report as one HTML page, as `nws report RUN -o FILE` does; returns its path.

@@ -154,7 +154,7 @@ def compare(
     0          kept  0        0.53
     1  bertscore_f1  0        0.39
     """
-    from nws.jobs.tools.compare_texts import compare_texts
+    from nws.jobs.tools.compare_texts import compare_texts, metric_rows
 
     several = [[one] if isinstance(one, str) else list(one) for one in references]
     texts_a, texts_b = list(a), list(b)
@@ -162,8 +162,17 @@ def compare(
         if count != len(several):
             raise CorpusError(f"`{name}` has {count} texts, and there are {len(several)} references.")
     result = compare_texts(texts_a, texts_b, several, sources=sources)
-    frame = pd.DataFrame(result.records(result.rows))
-    frame.attrs = {"signatures": dict(result.signatures)}
+    return paired_frame(metric_rows(result.rows), {}, result.signatures)
+
+
+def paired_frame(
+    rows: Sequence[Mapping[str, Any]], about: Mapping[str, Any], signatures: Mapping[str, str]
+) -> "pd.DataFrame":
+    """Rows of paired comparisons as a frame, whose `attrs` say what they are `about`."""
+    frame = pd.DataFrame(rows)
+    first = ["metric", "n", "difference", "low", "high", "p", "p_holm"]
+    frame = frame[[*first, *(name for name in frame if name not in first)]]
+    frame.attrs = {**about, "signatures": dict(signatures)}
     return frame
 
 

@@ -230,17 +230,18 @@ def _own_length_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
 
 
 def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
-    """Two systems, called `a` and `b`, at every n that both have."""
+    """Two systems, called `a` and `b`, at every n that both have, and how many words they wrote where that is not n."""
+    uncut = "own" if comparison.is_at_own_length else "uncut"
     columns = ["n", "articles", a, b, f"{a} − {b}", "95 % interval", "p", "Holm p", "wins/ties/losses"]
-    rows = [_paired_row(at, places) for at in comparison.lengths]
+    rows = [_paired_row(at, places, at.n or uncut) for at in comparison.lengths]
+    more: dict[str, list[object]] = {}
     if any(at.same_text for at in comparison.lengths):
-        columns.append("same text")
-        rows = [(*row, at.same_text) for row, at in zip(rows, comparison.lengths, strict=True)]
-    if not all(at.at_equal_length for at in comparison.lengths):
-        columns += [f"words of {a}", f"words of {b}"]
-        words = [(Cell(f"{at.words_a:.1f}"), Cell(f"{at.words_b:.1f}")) for at in comparison.lengths]
-        rows = [(*row, *both) for row, both in zip(rows, words, strict=True)]
-    return Table(columns, rows, title)
+        more["same text"] = [at.same_text for at in comparison.lengths]
+    if any(at.words_a != at.n for at in comparison.lengths):
+        more[f"words of {a}"] = [Cell(f"{at.words_a:.1f}") for at in comparison.lengths]
+    if any(at.words_b != at.n for at in comparison.lengths):
+        more[f"words of {b}"] = [Cell(f"{at.words_b:.1f}") for at in comparison.lengths]
+    return Table((*columns, *more), [(*row, *cells) for row, *cells in zip(rows, *more.values(), strict=True)], title)
 
 
 def systems_table(
@@ -253,9 +254,9 @@ def systems_table(
     return Table(columns, rows, title)
 
 
-def _paired_row(at: PairedLength, places: int, first: object = None) -> tuple[object, ...]:
+def _paired_row(at: PairedLength, places: int, first: object) -> tuple[object, ...]:
     return (
-        *(first or at.n or "own", at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
+        *(first, at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
         Cell(signed(at.difference.mean, places)),
         Cell(interval_text(printed(at.difference, at.articles), places)),
         Cell(p_text(at.p)),

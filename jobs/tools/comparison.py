@@ -1,15 +1,16 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 from rich.console import Console
 
 from nws.core.analysis import Points, compare_systems, kinds_of, mean_over_seeds
 from nws.core.analysis.own_length import compare_at_own_length
-from nws.core.analysis.paired import TIE, at_the_longest_n
+from nws.core.analysis.paired import TIE, at_the_longest_n, compare_uncut
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.comparisons import ALPHA, Comparison
 from nws.core.findings.policies import split_seed
@@ -17,11 +18,7 @@ from nws.core.findings.scores import CONFIDENCE
 from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, SystemKind
-from nws.jobs.report.metric_names import (
-    default_metric,
-    find_metric,
-    metric_name,
-)
+from nws.jobs.report.metric_names import default_metric, find_metric, metric_name
 from nws.jobs.report.numerals import counted, decimals
 from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
 from nws.jobs.report.result_tables import comparison_table, systems_table
@@ -32,7 +29,7 @@ from nws.jobs.store.run_metrics import metric_signature
 
 TEST = "sign-flip, two-sided, nothing drawn"
 _FAMILIES = {False: "the n of one pair on one dataset", True: "the systems of one dataset at its longest n"}
-_FLAGS = ("significant", "at_equal_length", "too_skewed")
+_JSON = TypeAdapter(Comparison)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +37,9 @@ class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
     Attributes:
-        signatures: how the metric was computed in either run; they are equal.
-        comparisons: pairs at every n that they share; where `is_of_all`, at one n of each dataset.
+        signature: how the metric was computed in both runs.
+        comparisons: pairs whose texts are uncut (n = 0), then pairs at every n that they share; where `is_of_all`, at
+            one n of each dataset.
         is_of_all: whether every system was compared with `lead`: `p_holm` is corrected over the systems of a dataset.
         kinds: what each system is.
         own_length: one of two systems at its own length, minus the other with as many words. Of two runs, the first
@@ -53,7 +51,7 @@ class RunComparison:
     a: RunInfo
     b: RunInfo
     metric: Metric
-    signatures: tuple[str, str]
+    signature: str
     comparisons: tuple[Comparison, ...]
     own_length: tuple[Comparison, ...]
     kinds: Mapping[str, SystemKind]
@@ -70,16 +68,24 @@ class RunComparison:
         return {
             "runs": {"a": _run_json(self.a), "b": _run_json(self.b)},
             "metric": self.metric,
-            "signatures": dict(zip("ab", self.signatures, strict=True)),
+            "signatures": dict.fromkeys("ab", self.signature),
             "confidence": CONFIDENCE,
             "test": TEST,
             "alpha": ALPHA,
             "unit": self.a.length_unit,
             "tie": TIE,
             "holm_family": f"{_FAMILIES[self.is_of_all]}; at own length, all pairs on one dataset",
-            "comparisons": [_comparison_json(comparison, self.kinds) for comparison in self.comparisons],
-            "own_length": [_comparison_json(comparison, self.kinds) for comparison in self.own_length],
+            "comparisons": [*map(self._comparison_json, self.comparisons)],
+            "own_length": [*map(self._comparison_json, self.own_length)],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
+        }
+
+    def _comparison_json(self, comparison: Comparison) -> dict[str, Any]:
+        kinds = {"a": self.kinds[comparison.a], "b": self.kinds[comparison.b]}
+        values: dict[str, Any] = _JSON.dump_python(comparison, mode="json")
+        return values | {
+            side: {"system": values[side], "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
+            for side, kind in kinds.items()
         }
 
 
@@ -93,6 +99,8 @@ def compare_runs(
     labels: Mapping[str, str] | None = None,
 ) -> RunComparison:
     """Compare systems of `run`, or of `run` and `other_run`, at every n they share or at `lengths`.
+
+    Uncut texts, which are n = 0, come first; a system that was told n has none.
 
     In one run, two `systems` are compared with each other, and one with every other system. If none is named, every
     system is compared with `lead`: without `lengths` only at the longest n for which all have enough articles, and the
@@ -119,9 +127,8 @@ def compare_runs(
             f"Run {a.id} has summaries of n {a.length_unit}, and run {b.id} of n {b.length_unit}: not comparable."
         )
     checked = find_metric(metric, "compare by", a, b) if metric else default_metric(a, b)
-    signatures = _signatures(a, b, checked)
-    points_a = _points(store, a, checked)
-    points_b = points_a
+    signature = _signature(a, b, checked)
+    points_a = points_b = _points(store, a, checked)
     if other_run:
         points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
     called = {*points_a.systems, *points_b.systems}
@@ -139,18 +146,17 @@ def compare_runs(
         _require_lengths(lengths, points_a, points_b)
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
     comparisons = compare_systems(points_a, points_b, pairs, checked)
+    if is_of_all:
+        comparisons = at_the_longest_n(comparisons)
+    else:
+        comparisons = (*compare_uncut(points_a, points_b, pairs, checked), *comparisons)
     compared = {(comparison.a, comparison.b) for comparison in comparisons}
     sides = [(f"run {run.id}" if other_run else None, points) for run, points in ((a, points_a), (b, points_b))]
     reasons = {pair: _why_not_compared(pair, sides, names) for pair in pairs if pair not in compared}
     if not comparisons:
-        raise RecipeError(f"Nothing to compare: {'; '.join(dict.fromkeys(reasons.values()))}.")
-    if is_of_all:
-        comparisons = at_the_longest_n(comparisons)
-        at_longest = {(comparison.a, comparison.b) for comparison in comparisons}
-        without_it = sorted(compared - at_longest)
-        reasons |= dict.fromkeys(without_it, "no article has a summary by both at the longest n of the others")
+        raise RecipeError(f"Nothing to compare: {next(iter(reasons.values()))}.")
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, comparisons, own_length, kinds, reasons, names, is_of_all)
+    return RunComparison(a, b, checked, signature, comparisons, own_length, kinds, reasons, names, is_of_all)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -171,7 +177,7 @@ def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, P
     """The reason why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
     has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
-    why = "no article of enough words, with the same text and references, has a summary by both at one n"
+    why = "no article of enough words, with the same text and references, has a summary by both at an n compared"
     return f"{why}: {', '.join(has)}"
 
 
@@ -179,8 +185,8 @@ def _extent(points: Points, system: str) -> str:
     """The number of articles of a system, with their datasets and n, in words."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
-    lengths = joined(np.unique(own.n[own.n > 0]).tolist())
-    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {lengths}"
+    lengths = joined(np.unique(own.n).tolist())
+    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {lengths}" if lengths else "no such summary"
 
 
 def _full_name(name: str, names: SystemNames, run: RunInfo, points: Points) -> str:
@@ -195,8 +201,8 @@ def _with_methods(points: Points, systems: Sequence[str]) -> Points:
     return Points.together([points, *(mean_over_seeds(points, method) for method in methods)])
 
 
-def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
-    """The signatures of the metric in either run; two runs that have not computed it alike are refused."""
+def _signature(a: RunInfo, b: RunInfo, metric: Metric) -> str:
+    """The signature of the metric in both runs, which are refused if they have not computed it alike."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
     if signature_a != signature_b:
         raise RecipeError(
@@ -204,7 +210,7 @@ def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
             f"The first is {signature_a}; the second is {signature_b}. Choose another --metric, or run one of "
             "them again with the other's options."
         )
-    return signature_a, signature_b
+    return signature_a
 
 
 def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
@@ -243,7 +249,7 @@ def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]
 
 def _require_lengths(lengths: Sequence[int], points_a: Points, points_b: Points) -> None:
     """Refuse an n at which only one side has summaries, or neither."""
-    shared = (set(points_a.n.tolist()) & set(points_b.n.tolist())) - {0}
+    shared = {*points_a.n.tolist()} & {*points_b.n.tolist()}
     if missing := sorted(set(lengths) - shared):
         raise RecipeError(
             f"There are no summaries by both systems at n = {joined(missing)}. They share n = "
@@ -258,21 +264,6 @@ def joined(lengths: Sequence[int]) -> str:
 
 def _run_json(run: RunInfo) -> dict[str, Any]:
     return {"id": run.id, "job": run.job, "state": run.state, "seed": run.seed, "code_version": run.code_version}
-
-
-def _system_json(system: str, kind: SystemKind) -> dict[str, Any]:
-    return {"system": system, "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
-
-
-def _comparison_json(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
-    return {
-        "dataset": comparison.dataset,
-        "a": _system_json(comparison.a, kinds[comparison.a]),
-        "b": _system_json(comparison.b, kinds[comparison.b]),
-        "lengths": [asdict(length) | {flag: getattr(length, flag) for flag in _FLAGS} for length in comparison.lengths],
-        "left_out": list(comparison.left_out),
-        "short": {str(n): articles for n, articles in comparison.short.items()},
-    }
 
 
 _PLACES = 4
@@ -290,7 +281,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
             console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed"
         )
     print_unit(result.a.length_unit, console)
-    print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
+    print_metric(result.metric, result.signature, result.a.id, console, where)
     print_shared(result.names, console)
     if result.is_of_all:
         for of in (result.comparisons, result.own_length):
@@ -323,8 +314,8 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
-    own = ", A at its own length" * comparison.is_at_own_length
-    print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{own}")
+    which = ", A at its own length" if comparison.is_at_own_length else ", uncut texts" * comparison.is_uncut
+    print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{which}")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         print_line(console, f"{side}  {_describe(result, system, run)}")
     # Titled above: A and B are said there.
@@ -346,7 +337,9 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
                 "Another way of writing may score higher."
             )
     own = comparison.is_at_own_length
-    if not own and (unit != "words" or not all(length.at_equal_length for length in comparison.lengths)):
+    if comparison.is_uncut:
+        yield "Uncut texts have different lengths: a longer one may score higher because of its length alone."
+    elif not own and (unit != "words" or not all(length.at_equal_length for length in comparison.lengths)):
         yield not_equal(unit)
     only_a, only_b = (max(getattr(length, side) for length in comparison.lengths) for side in ("only_a", "only_b"))
     if own and only_a:
@@ -363,21 +356,9 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:
         yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
-    yield from _too_few(comparison)
-
-
-def _too_few(comparison: Comparison) -> Iterator[str]:
-    most, tested = max(length.articles for length in comparison.lengths), len(comparison.lengths)
-    smallest = tested * 2 / 2**most
-    without_p = [length.n for length in comparison.lengths if 2 / 2**length.articles >= ALPHA]
-    if smallest >= ALPHA:
-        least = decimals(min(1, smallest), _PLACES)
-        yield f"{counted(most, 'article')}, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
-    elif without_p:
-        yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {joined(without_p)}."
-    elif caution := few(min(length.articles for length in comparison.lengths)):
+    if caution := few(min(length.articles for length in comparison.lengths)):
         yield caution
-    if skewed := [length.n for length in comparison.lengths if length.significant and length.too_skewed]:
+    if skewed := [length.n for length in comparison.lengths if length.is_told and length.too_skewed]:
         yield f"{SKEWED}: n = {joined(skewed)}."
 
 

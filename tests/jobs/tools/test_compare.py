@@ -151,7 +151,7 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     store.writer(first, second_epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert list(found.not_compared) == [("good|chunks", "lead")]
-    why = "at one n: good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
+    why = "at an n compared: good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
     said = " ".join(shown(found).split())
     assert said.count("Not compared: good|chunks and lead: no article of enough words") == 1
     assert f"{why}." in said
@@ -201,15 +201,17 @@ def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
 @pytest.mark.parametrize(
     ("articles", "told"),
     [
-        (1, "1 article, 2 n: Holm p cannot fall below 1.0000, nothing can be significant"),
-        (6, "6 articles, 2 n: Holm p cannot fall below .0625, nothing can be significant"),
-        (9, "With 9 articles, no interval is printed and nothing is called significant"),
+        (8, "With 8 articles, no interval is printed and nothing is called significant: take at least 20."),
+        (19, "With 19 articles, the intervals understate the uncertainty"),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):
-    found = compare(store, add_run(articles=range(articles)), None, "good|chunks", "lead")
-    assert told in shown(found)
-    assert all(at.exact for at in found.comparisons[0].lengths)
+    found = compare(store, add_run(articles=range(articles)), None, "oracle", "lead")
+    text = " ".join(shown(found).split())
+    assert told in text
+    assert all(at.exact and at.significant for at in found.comparisons[0].lengths)
+    assert "*" not in text.replace("* significant", "")
+    assert ("no interval " in text) == (articles < 10)
 
 
 def test_two_runs_of_other_metrics_are_refused(store, add_run):
@@ -218,7 +220,7 @@ def test_two_runs_of_other_metrics_are_refused(store, add_run):
         with pytest.raises(RecipeError, match=r"org/m@1.*org/other@2") as refused:
             compare(store, first, second, metric=metric)
         assert first in str(refused.value)
-    assert compare(store, first, second, metric="rouge1_f1").signatures == (ROUGE, ROUGE)
+    assert compare(store, first, second, metric="rouge1_f1").signature == ROUGE
 
 
 @pytest.mark.parametrize(
@@ -284,10 +286,11 @@ def test_who_does_not_write_n_words_is_told_beside_n(store, add_run):
         "lead",
     )
     text = " ".join(shown(found, width=120).split())
-    assert "words of A words of B" in text
+    assert "words of A" in text
+    assert "words of B" not in text, "lead writes n"
     assert "Where systems do not write n words, a longer summary may score higher" in text
     row = next(line.split() for line in shown(found, width=120).splitlines() if line.startswith("13 "))
-    assert row[-2:] == ["6.0", "13.0"]
+    assert row[-1] == "6.0"
     told = found.as_dict()["comparisons"][0]["lengths"][1]
     assert (told["words_a"], told["words_b"], told["at_equal_length"]) == (6, 13, False)
     equal = shown(compare(store, add_run(), None, "even|chunks", "lead"), width=120)
@@ -295,15 +298,35 @@ def test_who_does_not_write_n_words_is_told_beside_n(store, add_run):
     assert "equal length" not in equal
 
 
+def test_uncut_texts_of_both_come_first_and_are_one_test(nws, store, add_run):
+    gains = {"even|chunks": 12, "good|chunks": 15}
+    run = add_run(("even|chunks", "good|chunks", "lead"), (0, 7), words=lambda system, n: n or gains.get(system, 40))
+    cut = add_run(("lead", "random"))
+    uncut, at_7 = compare(store, run, None, "good|chunks", "even|chunks").comparisons
+    assert [at.n for at in (*uncut.lengths, *at_7.lengths)] == [0, 7]
+    (at,) = uncut.lengths
+    assert (at.articles, at.words_a, at.words_b, at.p_holm) == (40, 15, 12, at.p)
+    assert at.difference.mean == pytest.approx(at_7.lengths[0].difference.mean)
+    text = shown(compare(store, run, None, "good|chunks", "even|chunks"), width=120)
+    first, _, second = text.partition("A − B\n")
+    assert "news: BERTScore F1, A − B, uncut texts" in first
+    assert [line.split()[-2:] for line in first.splitlines() if line.startswith("uncut")] == [["15.0", "12.0"]]
+    assert "words of" not in second.partition("at its own length")[0]
+    alone = nws("compare", run, "--system", "good", "--system", "even", "--n", "0", "--json").json["comparisons"]
+    assert [length["n"] for pair in alone for length in pair["lengths"]] == [0]
+    with pytest.raises(RecipeError, match=r"no summaries by both systems at n = 0\. They share n = 7, 9\."):
+        compare(store, cut, None, "lead", "random", n=[0])
+
+
 def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, add_run):
     run = add_run(("even|chunks", "lead", "random"), (0, 7, 9), words=lambda system, n: n or 9)
     found = compare(store, run, None, "lead", "even|chunks")
-    assert pairs(found) == [("lead", "even|chunks")]
+    assert pairs(found) == [("lead", "even|chunks")] * 2  # uncut, and at 7 and 9
     turned = [("lead", "even|chunks"), ("even|chunks", "lead")]
     assert [(pair.a, pair.b) for pair in found.own_length] == turned
     at = found.own_length[1].lengths[0]
     assert (at.n, at.articles, at.only_a, at.words_a, at.words_b) == (0, 40, 0, 9, 9)
-    assert at.mean_b == pytest.approx(found.comparisons[0].lengths[1].mean_a)  # of lead at 9
+    assert at.mean_b == pytest.approx(found.comparisons[1].lengths[1].mean_a)  # of lead at 9
     text = " ".join(shown(found).split())
     assert "news: BERTScore F1, A − B, A at its own length A even|chunks B lead (control)" in text
     assert "own 40 " in text

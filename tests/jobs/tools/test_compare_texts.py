@@ -8,9 +8,10 @@ import pytest
 import scipy.stats
 
 import nws as api
+from nws.core.analysis import sign_flip
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.text.dataset import Dataset
-from nws.jobs.tools.compare_texts import compare_files, compare_texts, sentences
+from nws.jobs.tools.compare_texts import TextsComparison, compare_files, compare_texts, sentences
 
 ARTICLES = [
     {"id": f"a{i}", "article": f"The {name} in {town} closes after {i + 3} years, said its owner.", "summary": text}
@@ -54,15 +55,19 @@ def test_two_files_are_compared_by_id_and_what_does_not_fit_is_counted(news: Dat
 def test_one_file_has_several_systems(news: Dataset, tmp_path: Path) -> None:
     rows = [row | {"system": name} for name in ("bad", "good") for row in own(name)]
     both = written(tmp_path, "both.jsonl", rows)
-    assert [compare_files([both], news).a, compare_files([both], news).best_first.a] == ["bad", "good"]
+    assert [compare_files([both], news, best_first=best).a for best in (False, True)] == ["bad", "good"]
     assert compare_files([both], news, ("good", "bad")).a == "good"
     with pytest.raises(RecipeError, match=r"no system 'mine' in the files\. They have bad, good\."):
         compare_files([both], news, ("mine", "bad"))
     three = written(tmp_path, "three.jsonl", [*rows, *(row | {"system": "third"} for row in own("bad"))])
     with pytest.raises(RecipeError, match=r"the files have 3 systems: bad, good, third\. Name two with --system A"):
         compare_files([three], news)
-    with pytest.raises(CorpusError, match="the id 'a0' stands there twice"):
+    with pytest.raises(CorpusError, match="line 5: the id 'a0' is that of line 1, too"):
         compare_files([written(tmp_path, "twice.jsonl", [*own("good"), own("good")[0]])], news)
+    with pytest.raises(RecipeError, match=r"Two systems are called 'good'\. Name one before its file: name=file\."):
+        compare_files([both, written(tmp_path, "good.jsonl", own("good"))], news, ("good", "bad"))
+    mine = f"mine={written(tmp_path, 'good.jsonl', own('good'))}"
+    assert compare_files([both, mine], news, ("mine", "bad")).a == "mine"
 
 
 def test_ids_of_other_articles_are_told_beside_those_of_the_dataset(news: Dataset, tmp_path: Path) -> None:
@@ -74,33 +79,40 @@ def test_ids_of_other_articles_are_told_beside_those_of_the_dataset(news: Datase
 
 
 def test_turned_around_every_number_has_the_other_sign(news: Dataset, tmp_path: Path) -> None:
-    files = [written(tmp_path, f"{name}.jsonl", own(name)) for name in ("good", "bad")]
-    found, other = compare_files(files, news, equal_length=True), compare_files(files[::-1], news, equal_length=True)
-    turned = found.turned
-    assert (turned.a, turned.b) == (other.a, other.b)
+    files = [written(tmp_path, f"{name}.jsonl", own(name)) for name in ("bad", "good")]
+    found, turned = (compare_files(files, news, best_first=best) for best in (False, True))
+    assert (turned.a, turned.b) == (found.b, found.a)
     for metric, at in turned.rows.items():
-        theirs = other.rows[metric]
-        assert (at.difference.mean, at.p, at.wins) == pytest.approx((theirs.difference.mean, theirs.p, theirs.wins))
+        other = found.rows[metric]
+        assert (at.difference.mean, at.wins, at.mean_a) == (-other.difference.mean, other.losses, other.mean_b)
+        assert at.p == other.p
 
 
 def test_few_articles_differ_significantly_in_nothing_that_is_said() -> None:
     texts = [f"Text {i} about {word}." for i, word in enumerate(("snow", "trams", "bread", "ships", "goats", "mines"))]
     verdict, paper = sentences(compare_texts(texts, ["x"] * 6, [[text] for text in texts], ("mine", "theirs")))
-    assert verdict.startswith("mine does not differ significantly from theirs of the reference's content (+")
+    assert verdict.startswith("mine does not differ significantly from theirs in content kept (+")
     assert paper.startswith("On 6 articles, mine keeps 100.0 % and theirs ")
     assert "CI" not in verdict + paper
 
 
-def test_difference_and_interval_are_those_of_scipy_and_p_is_near(shared_data: Path, tmp_path: Path) -> None:
+def of_xsum(shared_data: Path, folder: Path, articles: int, pair: tuple[str, str]) -> TextsComparison:
     lines = (shared_data / "frank_predictions.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    xsum = written(tmp_path, "xsum.jsonl", [row for row in rows if row["dataset"] == "frank_xsum"])
-    dataset = Dataset(str(shared_data / "frank_xsum.jsonl"), "test", limit=30)
-    found = compare_files([xsum], dataset, ("BERTS2S", "TConvS2S"))
-    assert all(at.articles == 30 for at in found.rows.values())
-    references = (shared_data / "frank_xsum.jsonl").read_text(encoding="utf-8").splitlines()
-    articles = [json.loads(line) for line in references[:30]]
-    texts = {(row["system"], row["id"]): row["prediction"] for row in rows if row["dataset"] == "frank_xsum"}
+    rows = [row for row in map(json.loads, lines) if row["dataset"] == "frank_xsum"]
+    dataset = Dataset(str(shared_data / "frank_xsum.jsonl"), "test", limit=articles)
+    found = compare_files([written(folder, "xsum.jsonl", rows)], dataset, pair)
+    assert all(at.articles == articles for at in found.rows.values())
+    return found
+
+
+def test_difference_interval_and_p_are_those_of_scipy(shared_data: Path, tmp_path: Path) -> None:
+    """Of 13 articles, both count all patterns of signs."""
+    pair = ("BERTS2S", "TConvS2S")
+    found = of_xsum(shared_data, tmp_path, 13, pair)
+    lines = (shared_data / "frank_xsum.jsonl").read_text(encoding="utf-8").splitlines()
+    articles = [json.loads(line) for line in lines[:13]]
+    rows = [json.loads(line) for line in (tmp_path / "xsum.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = {(row["system"], row["id"]): row["prediction"] for row in rows}
     scores = [
         api.score(
             [texts[system, article["id"]] for article in articles],
@@ -108,7 +120,7 @@ def test_difference_and_interval_are_those_of_scipy_and_p_is_near(shared_data: P
             ("kept", "bertscore", "rouge1", "rouge2", "rougeL"),
             sources=[article["document"] for article in articles],
         ).rows()
-        for system in ("BERTS2S", "TConvS2S")
+        for system in pair
     ]
     columns = {"kept": "kept_score", "words": "words"} | {
         f"{name.lower()}_f1": f"{name}_f1" for name in ("bertscore", "rouge1", "rouge2", "rougeL")
@@ -118,10 +130,20 @@ def test_difference_and_interval_are_those_of_scipy_and_p_is_near(shared_data: P
         assert at.difference.mean == pytest.approx(differences.mean(), abs=1e-9)
         interval = scipy.stats.ttest_1samp(differences, 0).confidence_interval()
         assert (at.difference.low, at.difference.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
-        p = scipy.stats.permutation_test(
-            (differences,), np.mean, permutation_type="samples", n_resamples=200_000, rng=np.random.default_rng(0)
-        ).pvalue
-        assert at.p == pytest.approx(p, abs=0.01 * max(at.p, 0.1))
+        tested = scipy.stats.permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=np.inf)
+        assert at.p == pytest.approx(tested.pvalue, rel=0.01)
+
+
+def test_p_of_many_articles_is_that_of_all_patterns_within_one_per_cent(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, counted = {}, {}
+    for most, rows in ((sign_flip.COUNTED, found), (30, counted)):
+        monkeypatch.setattr(sign_flip, "COUNTED", most)
+        rows |= of_xsum(shared_data, tmp_path, 30, ("PtGen", "TranS2S")).rows
+    for metric, at in found.items():
+        assert (at.exact, counted[metric].exact) == (False, True)
+        assert at.p == pytest.approx(counted[metric].p, rel=0.01)
 
 
 def test_the_command_prints_one_difference_of_each_metric(nws, news: Dataset, tmp_path: Path) -> None:
