@@ -264,7 +264,8 @@ class RunRecipe(Strict):
             article's text and n, a metric one of a summary and the list of its references. All of them take part; the
             code is shipped to a cluster.
         predictions: summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`,
-            and a `prediction`. The system is called after the file, or as you say: name=file.
+            and a `prediction`. The system is called after the file, or as you say: name=file. If the file has a field
+            `system` with several values, each value is a system.
         clean_outputs: what is left out of what generators, endpoints and predictions wrote: thoughts, markup (Markdown,
             and quotes around the whole) and preamble ("Here is a summary:"), with commas between them, or none. Without
             this key thoughts alone.

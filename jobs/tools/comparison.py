@@ -20,7 +20,15 @@ from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, SystemKind
 from nws.jobs.report.metric_names import default_metric, find_metric, metric_name
 from nws.jobs.report.numerals import counted, decimals
-from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
+from nws.jobs.report.printed_lines import (
+    ORACLE_NOTE,
+    print_line,
+    print_metric,
+    print_shared,
+    print_title,
+    print_unit,
+    role,
+)
 from nws.jobs.report.result_tables import comparison_table, systems_table
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.report.wording import SKEWED, few, not_equal
@@ -277,9 +285,8 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     `where` is appended to the commands it names, so that they find the runs: such as ` --store URL`.
     """
     for run in (result.a, result.b) if result.two_runs else (result.a,):
-        print_line(
-            console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed"
-        )
+        articles = counted(run.articles_done, "article")
+        print_line(console, f"Run {run.id}: {run.state}, {articles}, {run.failures} failed")
     print_unit(result.a.length_unit, console)
     print_metric(result.metric, result.signature, result.a.id, console, where)
     print_shared(result.names, console)
@@ -317,25 +324,18 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
     which = ", A at its own length" if comparison.is_at_own_length else ", uncut texts" * comparison.is_uncut
     print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{which}")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
-        print_line(console, f"{side}  {_describe(result, system, run)}")
+        of_run = f", run {run.id}" if result.two_runs else ""
+        print_line(console, f"{side}  {result.names[system]}{role(result.kinds[system])}{of_run}")
     # Titled above: A and B are said there.
     comparison_table(comparison, "A", "B", "", _PLACES).print(console)
     for note in _notes(comparison, result.kinds, result.a.length_unit):
         print_line(console, note, style="yellow")
 
 
-def _describe(result: RunComparison, system: str, run: RunInfo) -> str:
-    return result.names[system] + role(result.kinds[system]) + (f", run {run.id}" if result.two_runs else "")
-
-
 def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
     """Notes on these systems and articles, a line each."""
-    for side, system in (("A", comparison.a), ("B", comparison.b)):
-        if kinds[system] == "upper bound":
-            yield (
-                f"{side} is an oracle: it saw the reference, so it cannot be chosen. "
-                "Another way of writing may score higher."
-            )
+    if "upper bound" in (kinds[comparison.a], kinds[comparison.b]):
+        yield ORACLE_NOTE
     own = comparison.is_at_own_length
     if comparison.is_uncut:
         yield "Uncut texts have different lengths: a longer one may score higher because of its length alone."
@@ -364,10 +364,9 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
 
 def _print_how_to_read(result: RunComparison, console: Console) -> None:
     console.print()
-    for (system_a, system_b), why in result.not_compared.items():
-        print_line(
-            console, f"Not compared: {result.names[system_a]} and {result.names[system_b]}: {why}.", style="yellow"
-        )
+    for pair, why in result.not_compared.items():
+        systems = " and ".join(result.names[system] for system in pair)
+        print_line(console, f"Not compared: {systems}: {why}.", style="yellow")
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}."
         + " Above 0, A is better; below 0, B is." * (not result.is_of_all),

@@ -155,6 +155,11 @@ def test_the_command_prints_one_difference_of_each_metric(nws, news: Dataset, tm
     assert values["rows"][0]["metric"] == "kept"
     assert values["rows"][0]["difference"] < 0
     assert "name one or two" in nws("compare", "--dataset", news.name).err
+    rows = [row | {"system": name} for name in ("bad", "good") for row in own(name)]
+    both = ("compare", written(tmp_path, "both.jsonl", rows), "--dataset", news.name)
+    assert "good − bad, each text as it is (4 articles)" in nws(*both).out
+    assert "bad − good, each text as it is" in nws(*both, "--system", "bad", "--system", "good").out
+    assert nws(*both, "--json").json == values
     assert not (tmp_path / "nws.db").exists()
 
 
