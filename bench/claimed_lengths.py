@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from nws.core.analysis.claimed_lengths import COMPARED, claims_of, kept_by_article
-from nws.core.analysis.content_kept import Floats
-from nws.core.analysis.intervals import above_zero_p, moments
+from nws.core.analysis.intervals import Floats, above_zero_p, moments
 from nws.core.analysis.points import Points
 from nws.core.findings.lengths import ClaimedLengths, lengths_text
 from nws.core.findings.scores import ONE_SIDED_ALPHA

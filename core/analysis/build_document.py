@@ -21,7 +21,7 @@ from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compa
 from nws.core.analysis.points import Points, pairs_with_lead, short_articles
 from nws.core.analysis.policy_scores import policy_scores
 from nws.core.findings.content import KEPT
-from nws.core.findings.policies import PolicyFindings, SystemScore, split_seed
+from nws.core.findings.policy_findings import PolicyFindings, SystemScore, split_seed
 from nws.core.findings.report_document import MetricFindings, ReportDocument, ShortArticles
 from nws.core.learning.training_config import FLUENCY
 from nws.core.metrics.specs import F1S, Metric

@@ -163,10 +163,8 @@ def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...])
     known: dict[tuple[tuple[int, ...], ...], list[str]] = {}
     for system in systems:
         if system in pairs:
-            lengths = [at for at in pairs[system].lengths if at.articles >= FEWEST_ARTICLES]
-            more = tuple(at.n for at in lengths if at.is_told and at.better)
-            less = tuple(at.n for at in lengths if at.is_told and at.worse)
-            known.setdefault((tuple(at.n for at in lengths), more, less), []).append(system)
+            tested = tuple(at.n for at in pairs[system].lengths if at.articles >= FEWEST_ARTICLES)
+            known.setdefault((tested, *pairs[system].told()), []).append(system)
     for (tested, more, less), alike in known.items() if any(tested for tested, *_ in known) else ():
         yield OverLead(systems=tuple(alike), lengths=tested, more=more, less=less)
 
@@ -224,7 +222,7 @@ def _of_lead(document: ReportDocument, dataset: str) -> Iterator[LeadOvertakes |
         if (one := pairs[system].overtaking) is not None:
             yield LeadOvertakes(system=system, until=one.until, at=one.at, since=one.since)
     for pair in document.lead_vs_random:
-        worse = tuple(at.n for at in pair.lengths if at.worse and at.is_told)
+        _, worse = pair.told()
         if pair.dataset == dataset and worse and not any(at.better for at in pair.lengths):
             yield LeadIsLow(lengths=tuple(at.n for at in pair.lengths), worse=worse)
 

@@ -22,19 +22,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.intervals import skewed_intervals
+from nws.core.analysis.intervals import Floats, skewed_intervals
 from nws.core.analysis.points import Points
 from nws.core.analysis.smallest_n import smallest_n
 from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share
 from nws.core.systems.rulers import PERSON
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def content_kept(points: Points) -> tuple[ContentKept, ...]:

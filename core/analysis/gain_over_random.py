@@ -51,13 +51,11 @@ def magic_numbers(points: Points, metric: Metric = "bertscore_f1") -> tuple[Magi
     return tuple(chain.from_iterable(by_dataset))
 
 
-def _magic_numbers(grid: Grid, over_random: Mapping[tuple[str, str], Comparison]) -> list[MagicNumber]:
-    over = [over_random.get((grid.dataset, system)) for system in grid.systems]
-    columns = [_gain_columns(grid, comparison) for comparison in over]
-    p_behind = [_p_behind(gains) for gains in columns]
-    return [
-        _magic_number(grid, s, columns[s], _gains(over[s], columns[s], p_behind[s])) for s in range(len(grid.systems))
-    ]
+def _magic_numbers(grid: Grid, over_random: Mapping[tuple[str, str], Comparison]) -> Iterator[MagicNumber]:
+    for s, system in enumerate(grid.systems):
+        over = over_random.get((grid.dataset, system))
+        columns = _gain_columns(grid, over)
+        yield _magic_number(grid, s, columns, _gains(over, columns))
 
 
 def _gain_columns(grid: Grid, comparison: Comparison | None) -> NDArray[np.float64]:
@@ -97,15 +95,13 @@ def _test_pairs(gains: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) ->
         yield from zip(np.nansum(differences, axis=0).tolist(), (p for p, _ in sign_flip_p(differences)), strict=True)
 
 
-def _gains(
-    comparison: Comparison | None, columns: NDArray[np.float64], p_behind: list[float | None]
-) -> tuple[Gain, ...]:
+def _gains(comparison: Comparison | None, columns: NDArray[np.float64]) -> tuple[Gain, ...]:
     if comparison is None:
         return ()
     intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(comparison.lengths))
     return tuple(
         Gain(length.n, length.articles, interval, length.p_holm, length.too_skewed, p)
-        for length, interval, p in zip(comparison.lengths, intervals, p_behind, strict=True)
+        for length, interval, p in zip(comparison.lengths, intervals, _p_behind(columns), strict=True)
     )
 
 

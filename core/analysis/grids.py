@@ -20,8 +20,24 @@ _ROWS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Axes:
-    """The places of the points of one dataset. All axes are sorted (systems by `system_order`).
+class _Places:
+    """The axes of one dataset, all sorted (systems by `system_order`). `kinds` is what each of the systems is.
+
+    `short`, bool of shape (lengths, articles), has the places that are left out, since an article has fewer words than
+    n (`short_articles`).
+    """
+
+    dataset: str
+    systems: tuple[str, ...]
+    kinds: tuple[SystemKind, ...]
+    lengths: tuple[int, ...]
+    articles: tuple[str, ...]
+    short: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Axes(_Places):
+    """The places of the points of one dataset.
 
     The grids of its metrics are made one by one: all at once would take as much room as the scores themselves. They
     share `words`, `texts` and `short`, see `Grid`.
@@ -31,18 +47,11 @@ class Axes:
         rows: int32, which of `points` are of this dataset.
         cells: int64, the place of each of `rows` on the three axes, as an index into the flattened array. So the order
             of the points does not matter.
-        short: bool of shape (lengths, articles): the places that were left out.
     """
 
-    dataset: str
-    systems: tuple[str, ...]
-    kinds: tuple[SystemKind, ...]
-    lengths: tuple[int, ...]
-    articles: tuple[str, ...]
     points: Points
     rows: NDArray[np.int32]
     cells: NDArray[np.int64]
-    short: NDArray[np.bool_]
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -67,35 +76,26 @@ class Axes:
 
     def grid(self, metric: Metric) -> "Grid":
         """The grid of one metric."""
-        scores = self.points.scores[metric]
-        same = (self.dataset, self.systems, self.kinds, self.lengths, self.articles)
-        return Grid(*same, self.placed(scores, np.float64(np.nan)), self.words, self.texts, self.short)
+        same = (self.dataset, self.systems, self.kinds, self.lengths, self.articles, self.short)
+        return Grid(*same, self.placed(self.points.scores[metric], np.float64(np.nan)), self.words, self.texts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grid:
+@dataclass(frozen=True, eq=False)
+class Grid(_Places):
     """One metric over one dataset, on the axes of `Axes`.
 
     A cell is empty where there is no such summary, where the article has fewer words than n, or where a summary lacks
     the score (of `OPTIONAL` metrics alone).
 
     Attributes:
-        kinds: what each of the systems is.
         values: float64 of shape (systems, lengths, articles), NaN in empty cells.
         words: int32 of the same shape, 0 in empty cells.
         texts: keys (`Points.text`), int64 of the same shape, `NO_TEXT` in empty cells.
-        short: bool of shape (lengths, articles): where an article has fewer words than n (`short_articles`).
     """
 
-    dataset: str
-    systems: tuple[str, ...]
-    kinds: tuple[SystemKind, ...]
-    lengths: tuple[int, ...]
-    articles: tuple[str, ...]
     values: NDArray[np.float64]
     words: NDArray[np.int32]
     texts: NDArray[np.int64]
-    short: NDArray[np.bool_]
 
     @property
     def present(self) -> NDArray[np.bool_]:

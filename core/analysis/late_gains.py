@@ -19,9 +19,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nws.core.analysis.content_kept import Floats
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.intervals import above_zero_p, mean_interval, moments
+from nws.core.analysis.intervals import Floats, above_zero_p, mean_interval, moments
 from nws.core.analysis.points import Points
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KEPT, LateGain

@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.findings.policies import WINDOWS, Band, LearningLine, split_seed
+from nws.core.findings.policy_findings import WINDOWS, Band, LearningLine, split_seed
 from nws.core.types import POLICY, CurveRow
 
 _TENTHS = 10

@@ -1,11 +1,9 @@
 """Systems that write words of their own, or elsewhere: content kept cannot see whether what they say is true."""
 
-from collections.abc import Container
-
 import numpy as np
 
 from nws.core.analysis.points import Points
-from nws.core.findings.content import KEPT, OwnWords
+from nws.core.findings.content import OwnWords
 from nws.core.metrics.specs import Metric
 from nws.core.systems.extractive_baselines import BASELINES
 
@@ -13,11 +11,6 @@ COVERAGE: Metric = "coverage"
 FAITHFULNESS: Metric = "faithfulness"
 _EXTRACTS = 0.9995
 """The mean coverage above which a system is taken to copy: of every extract it is 1."""
-
-
-def metrics_of_answer(signatures: Container[str]) -> tuple[Metric, ...]:
-    """The metrics that the answer of a run is computed from, where it has these signatures."""
-    return (KEPT, COVERAGE, *[FAITHFULNESS] * (FAITHFULNESS in signatures))
 
 
 def own_words(points: Points) -> tuple[OwnWords, ...]:

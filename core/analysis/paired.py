@@ -197,11 +197,10 @@ def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tu
     by_pair: dict[tuple[str, str], list[PairedLength]] = {}
     for cell, length in zip(cells, paired_lengths(cells), strict=True):
         by_pair.setdefault(cell.pair, []).append(length)
-    comparisons = []
+    comparisons, by_n = [], dict(sorted(short.items()))
     for pair, tested in by_pair.items():
-        unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {length.n for length in tested}
-        left_out = tuple(sorted(unpaired))
-        comparisons.append(Comparison(a.dataset, *pair, as_family(tested), left_out, dict(sorted(short.items()))))
+        left_out = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {length.n for length in tested}
+        comparisons.append(Comparison(a.dataset, *pair, as_family(tested), tuple(sorted(left_out)), by_n))
     return comparisons
 
 
@@ -236,14 +235,14 @@ def paired_lengths(cells: Sequence[PairedScores]) -> list[PairedLength]:
     """Cells of one dataset, each tested for itself: `p_holm` is p. Each has an article that both systems have."""
     raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
-    found = zip(mean_intervals(differences), sign_flip_p(differences), strict=True)
-    return [_paired_length(cells[i], differences[:, i], *of_cell) for i, of_cell in enumerate(found)]
+    found = zip(cells, differences.T, mean_intervals(differences), sign_flip_p(differences), strict=True)
+    return [_paired_length(*of_cell) for of_cell in found]
 
 
 def _paired_length(
     cell: PairedScores, differences: NDArray[np.float64], interval: Interval, test: tuple[float, bool]
 ) -> PairedLength:
-    both = cell.both
+    both, (p, exact) = cell.both, test
     return PairedLength(
         n=cell.n,
         articles=int(both.sum()),
@@ -252,9 +251,9 @@ def _paired_length(
         mean_a=float(cell.a[both].mean()),
         mean_b=float(cell.b[both].mean()),
         difference=interval,
-        p=test[0],
-        p_holm=test[0],
-        exact=test[1],
+        p=p,
+        p_holm=p,
+        exact=exact,
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),

@@ -104,10 +104,16 @@ def differences(
     gaps = np.stack([values[a] - values[b] for a, b in pairs])
     ends = [interval_ends(resampled[a] - resampled[b]) for a, b in pairs]
     tests = _tests(scores, gold, gaps, seed, most)
-    return tuple(
-        _difference(names, (k, i, j), gaps, ends[k], tests)
-        for i, j, (k, names) in itertools.product(range(len(LEVELS)), range(len(COEFFICIENTS)), enumerate(pairs))
-    )
+    found = []
+    for (i, level), (j, coefficient), (k, names) in itertools.product(
+        enumerate(LEVELS), enumerate(COEFFICIENTS), enumerate(pairs)
+    ):
+        place = k, i, j
+        numbers = gaps[place], *ends[k][:, i, j], tests.p[place], tests.p_holm[place]
+        difference, low, high, p, p_holm = (None if np.isnan(gaps[place]) else float(number) for number in numbers)
+        exchanges, near = int(tests.exchanges[place]), bool(tests.near[place])
+        found.append(Difference(*names, level, coefficient, difference, low, high, p, p_holm, exchanges, near))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,16 +124,6 @@ class _Tests:
     p_holm: FloatArray
     exchanges: FloatArray
     near: BoolArray
-
-
-def _difference(
-    names: tuple[str, str], place: tuple[int, int, int], gaps: FloatArray, ends: FloatArray, tests: _Tests
-) -> Difference:
-    _, i, j = place
-    numbers = gaps[place], *ends[:, i, j], tests.p[place], tests.p_holm[place]
-    difference, low, high, p, p_holm = (None if np.isnan(gaps[place]) else float(number) for number in numbers)
-    exchanges, near = int(tests.exchanges[place]), bool(tests.near[place])
-    return Difference(*names, LEVELS[i], COEFFICIENTS[j], difference, low, high, p, p_holm, exchanges, near)
 
 
 def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray, seed: int, most: int) -> _Tests:

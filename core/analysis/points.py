@@ -19,6 +19,7 @@ NO_TEXT = 0
 """In place of the key of a text, where a point is a mean over several."""
 
 _AT_ONCE = 1_000_000
+_COLUMNS = ("n", "words", "text")
 
 Place: TypeAlias = tuple[str, str, int]
 """Dataset, article id and n."""
@@ -88,9 +89,7 @@ class Points:
         row = {system: i for i, system in enumerate(kinds)}
         depth = {article: i for i, article in enumerate(articles)}
         rows = [np.array([row[system] for system in part.systems], dtype=np.int32)[part.system] for part in parts]
-        depths = [
-            np.array([depth[article] for article in part.articles], dtype=np.int32)[part.article] for part in parts
-        ]
+        depths = [np.array([depth[of] for of in part.articles], dtype=np.int32)[part.article] for part in parts]
         shares = [part.repeated_words for part in parts if part.repeated_words is not None]
         return cls(
             systems=tuple(kinds),
@@ -98,9 +97,7 @@ class Points:
             articles=tuple(articles),
             system=np.concatenate(rows),
             article=np.concatenate(depths),
-            n=np.concatenate([part.n for part in parts]),
-            words=np.concatenate([part.words for part in parts]),
-            text=np.concatenate([part.text for part in parts]),
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS},
             scores={name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores},
             repeated_words=np.concatenate(shares) if len(shares) == len(parts) else None,
             article_characters=_characters_together(parts, depth),
@@ -120,9 +117,7 @@ class Points:
             articles=tuple(self.articles[i] for i in articles),
             system=system,
             article=article,
-            n=self.n[chosen],
-            words=self.words[chosen],
-            text=self.text[chosen],
+            **{name: getattr(self, name)[chosen] for name in _COLUMNS},
             scores={name: values[chosen] for name, values in self.scores.items()},
             repeated_words=None if self.repeated_words is None else self.repeated_words[chosen],
             article_characters=None if self.article_characters is None else self.article_characters[articles],
@@ -189,14 +184,10 @@ def short_articles(points: Points) -> frozenset[Place]:
     """
     if points.article_characters is not None:
         is_short = (points.n > 0) & (points.article_characters[points.article] <= points.n)
-        return _places(points, is_short)
-    of_article = np.array([system != OTHER_ARTICLE for system in points.systems], dtype=np.bool_)[points.system]
-    short = points.is_of_kind("control") & of_article & (points.words < points.n)
-    return _places(points, short)
-
-
-def _places(points: Points, chosen: NDArray[np.bool_]) -> frozenset[Place]:
-    places = set(zip(points.article[chosen].tolist(), points.n[chosen].tolist(), strict=True))
+    else:
+        of_article = np.array([system != OTHER_ARTICLE for system in points.systems], dtype=np.bool_)[points.system]
+        is_short = points.is_of_kind("control") & of_article & (points.words < points.n)
+    places = set(zip(points.article[is_short].tolist(), points.n[is_short].tolist(), strict=True))
     return frozenset((*points.articles[article], n) for article, n in places)
 
 

@@ -18,7 +18,7 @@ from nws.core.analysis.intervals import mean_interval
 from nws.core.analysis.paired import compare_systems
 from nws.core.analysis.points import NO_TEXT, Points, elsewhere, short_articles
 from nws.core.findings.comparisons import PairedLength
-from nws.core.findings.policies import ORACLE, TEXTRANK, SystemScore, compared_with, split_seed
+from nws.core.findings.policy_findings import ORACLE, TEXTRANK, SystemScore, compared_with, split_seed
 from nws.core.metrics.specs import METRICS, Metric
 from nws.core.types import POLICY, SystemKind
 
@@ -40,9 +40,7 @@ def mean_over_seeds(points: Points, method: str) -> Points:
 
 
 def policy_scores(
-    points: Points,
-    training_f1: Mapping[tuple[str, int], float],
-    metric: Metric = "bertscore_f1",
+    points: Points, training_f1: Mapping[tuple[str, int], float], metric: Metric = "bertscore_f1"
 ) -> tuple[SystemScore, ...]:
     """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
 
@@ -63,10 +61,30 @@ def policy_scores(
         key: dict(zip(cell.articles, cell.scores(metric).mean(axis=0), strict=True)) for key, cell in cells.items()
     }
     versus = _comparisons(all_cells, metric)
-    return tuple(
-        _score(key, cells[key], metric, versus.get(key, {}), _gap_closed(key, scores), training_f1.get(key[1:]))
-        for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))
-    )
+    found = []
+    for key in sorted(cells, key=lambda key: _order(key, cells[key].kind)):
+        cell, (dataset, system, n) = cells[key], key
+        by_seed = cell.scores(metric)
+        *means, words, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
+        found.append(
+            SystemScore(
+                dataset=dataset,
+                system=system,
+                kind=cell.kind,
+                n=n,
+                articles=len(cell.articles),
+                score=mean_interval(by_seed.mean(axis=0)),
+                seeds=dict(zip(cell.seeds, by_seed.mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
+                means={name: mean for name, mean in zip(cell.metrics, means, strict=True) if name in METRICS},
+                words=words,
+                repeated_words=repeated_words,
+                comparable=cell.comparable,
+                versus=versus.get(key, {}),
+                gap_closed=_gap_closed(key, scores),
+                training_f1=training_f1.get((system, n)),
+            )
+        )
+    return tuple(found)
 
 
 _Key: TypeAlias = tuple[str, str, int]
@@ -97,34 +115,6 @@ def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
     dataset, system, n = key
     place = {"upper bound": 3, "control": 2, "system": 0 if system.startswith(POLICY) else 1}
     return dataset, place[kind], system, n
-
-
-def _score(
-    key: _Key,
-    cell: _OnTest,
-    metric: Metric,
-    versus: Mapping[str, PairedLength],
-    gap_closed: float | None,
-    training_f1: float | None,
-) -> SystemScore:
-    dataset, system, n = key
-    *means, words, repeated_words = cell.numbers.mean(axis=(0, 1)).tolist()
-    return SystemScore(
-        dataset=dataset,
-        system=system,
-        kind=cell.kind,
-        n=n,
-        articles=len(cell.articles),
-        score=mean_interval(cell.scores(metric).mean(axis=0)),
-        seeds=dict(zip(cell.seeds, cell.scores(metric).mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
-        means={name: mean for name, mean in zip(cell.metrics, means, strict=True) if name in METRICS},
-        words=words,
-        repeated_words=repeated_words,
-        comparable=cell.comparable,
-        versus=versus,
-        gap_closed=gap_closed,
-        training_f1=training_f1,
-    )
 
 
 def _cells(points: Points) -> dict[_Key, _OnTest]:

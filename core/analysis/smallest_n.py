@@ -6,17 +6,14 @@ Lengths are tested one after the other, each by itself, and the first test that 
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis.intervals import Moments, above_zero_p, least_t, moments
+from nws.core.analysis.intervals import Floats, Moments, above_zero_p, least_t, moments
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import SmallestN
 from nws.core.findings.scores import ONE_SIDED_ALPHA
-
-Floats: TypeAlias = NDArray[np.float64]
 
 POWER = 0.8
 """How often a study with so many articles as are advised is sure."""

@@ -131,6 +131,11 @@ class Comparison:
         """A row for each n, with plain values."""
         yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
+    def told(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The n at which A is called significantly better where people read, and those at which it is worse."""
+        better = tuple(at.n for at in self.lengths if at.is_told and at.better)
+        return better, tuple(at.n for at in self.lengths if at.is_told and at.worse)
+
     @computed_field
     @property
     def overtaking(self) -> "Overtaking | None":

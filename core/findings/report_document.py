@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from nws.core.findings.comparisons import Comparison
 from nws.core.findings.content import Ceiling, ContentKept, LateGain, OwnWords
 from nws.core.findings.lengths import ClaimedLengths, MagicNumber
-from nws.core.findings.policies import PolicyFindings
+from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
 from nws.core.findings.statements import Headline, Statement
 from nws.core.metrics.specs import Metric

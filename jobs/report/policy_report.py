@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from nws.core.findings.policies import (
+from nws.core.findings.policy_findings import (
     COMPARED,
     LEAD_SEARCH,
     TEXTRANK,
@@ -70,28 +70,19 @@ def _of_policy(report: RunReport, system: str, at: Mapping[int, SystemScore]) ->
     score = kept or at[max(at)]
     name = report.names[system]
     who = f"{name} (the policy after training)"
-    told = [
-        _beside(score, rival, is_share=kept is not None)
-        for rival in (LEAD, LEAD_SEARCH, TEXTRANK, UNTRAINED)
-        if rival in score.versus
-    ]
+    rivals = [rival for rival in (LEAD, LEAD_SEARCH, TEXTRANK, UNTRAINED) if rival in score.versus]
+    told = [_beside(score, rival, is_share=kept is not None) for rival in rivals]
     length = of_length(score.n, report.document.unit)
     more = [text for is_more, text in told if is_more]
     others = [text for is_more, text in told if not is_more]
     verb, quantity = ("keeps", "") if kept is not None else ("scores", f" in {metric_name(report.metric)}")
-    said = []
+    said = [f"There is no other system to compare {name} with."] if not told else []
     if more:
         said.append(f"{who} {verb} significantly more{quantity} than {listed(more)}, with {length}.")
     if others:
         subject = "It" if more else who
         said.append(f"{subject} does not {verb.removesuffix('s')} significantly more than {listed(others, 'or')}.")
-    if not told:
-        said.append(f"There is no other system to compare {name} with.")
-    if closed := _gap(at):
-        said.append(closed)
-    if fluent := _fluency(report, dataset, system):
-        said.append(fluent)
-    return " ".join(said)
+    return " ".join(filter(None, (*said, _gap(at), _fluency(report, dataset, system))))
 
 
 def _beside(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, str]:
@@ -141,12 +132,8 @@ def _fluency(report: RunReport, dataset: str, system: str) -> str:
     return f"Its fluency is {decimals(score.score.mean)}: {beside}."
 
 
-def what_is_known(report: RunReport, dataset: str) -> tuple[str, ...]:
+def what_is_known(report: RunReport, dataset: str) -> Iterator[str]:
     """The basis of the answer for a dataset, in sentences."""
-    return tuple(_known(report, dataset))
-
-
-def _known(report: RunReport, dataset: str) -> Iterator[str]:
     curves = report.trained.curves(dataset)
     points = [at for curve in curves for at in curve.lengths]
     counts, lengths = [at.articles for at in points], sorted({at.n for at in points})
@@ -175,16 +162,15 @@ def learning_table(report: RunReport) -> Table:
         (
             learned_name(report, system),
             max(line.updates for line in at.values()),
-            *(_learning_cell(at[n]) if n in at else MISSING for n in lengths),
+            *(
+                Cell(f"{decimals(at[n].first_reward)} → {decimals(at[n].last_reward)}") if n in at else MISSING
+                for n in lengths
+            ),
         )
         for system, at in by_system.items()
     ]
     title = "Mean reward while learning, first → last tenth of the updates"
     return Table(("n", "updates", *map(str, lengths)), rows, title)
-
-
-def _learning_cell(line: LearningLine) -> Cell:
-    return Cell(f"{decimals(line.first_reward)} → {decimals(line.last_reward)}")
 
 
 def beside_others_table(report: RunReport, dataset: str, system: str) -> Table | None:
@@ -256,21 +242,19 @@ def read_examples(store: Store, report: RunReport) -> list[ArticleTexts]:
 
 def examples_table(report: RunReport, dataset: str, examples: Sequence[ArticleTexts]) -> Table | None:
     """What the best policy and others wrote for some articles, beside the reference; None without a policy."""
-    policies = [score for score in report.trained.scores if score.is_policy and score.dataset == dataset]
-    lengths = sorted({score.n for score in policies})
-    if not lengths:
+    best = report.trained.best_policy(dataset)
+    if best is None:
         return None
-    n = lengths[len(lengths) // 2]
-    best = max((score for score in policies if score.n == n), key=lambda score: score.score.mean).system
-    rivals = [name for name in compared_with(best) if name in (LEAD_SEARCH, LEAD) or name.startswith(UNTRAINED)]
+    rivals = compared_with(best.system)
+    shown = [name for name in rivals if name in (LEAD_SEARCH, LEAD) or name.startswith(UNTRAINED)]
     rows: list[tuple[str, str]] = []
     for article in (article for article in examples if article.dataset == dataset):
-        at_n = sorted((row for row in article.summaries if row["n"] == n), key=lambda row: str(row["system"]))
+        at_n = sorted((row for row in article.summaries if row["n"] == best.n), key=lambda row: str(row["system"]))
         texts = {split_seed(row["system"])[0]: row["text"] for row in reversed(at_n)}  # of seeds the first
-        written = [(report.names[system], texts[system]) for system in (best, *rivals) if system in texts]
+        written = [(report.names[system], texts[system]) for system in (best.system, *shown) if system in texts]
         reference = [("reference", " ".join(article.references[0].split()))] if article.references else []
         rows += [(article.key, ""), *written, *reference]
-    title = f"{dataset}: summaries at n = {n}, of the first articles by id"
+    title = f"{dataset}: summaries at n = {best.n}, of the first articles by id"
     return Table(("article, system", "summary"), rows, title) if rows else None
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from nws.core.errors import NwsError
 from nws.core.findings.comparisons import ALPHA
 from nws.core.findings.content import KEPT, ContentKept
-from nws.core.findings.policies import COMPARED, SystemScore
+from nws.core.findings.policy_findings import COMPARED, SystemScore
 from nws.core.findings.scores import CONFIDENCE, Curve
 from nws.core.metrics.specs import METRICS, Metric
 from nws.core.whole_files import replacing
@@ -69,8 +69,34 @@ def write_report(
     Raises:
         NwsError: `out_dir` cannot be written.
     """
+    path = out_dir / "report.json"
     values = report_json(report) | (asked_json(asked) if asked is not None else {})
-    return _write(values, [*_sweep_parts(report), *_policy_parts(report, curve)], out_dir, style)
+    tables: list[Path] = []
+    plots: list[Path] = []
+    try:
+        with busy("Drawing, and writing files"):
+            out_dir.mkdir(parents=True, exist_ok=True)
+            _write_text(path, json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            for part in _parts(report, curve):
+                table, latex, png, svg = (out_dir / f"{part.name}.{kind}" for kind in ("csv", "tex", "png", "svg"))
+                write_csv(table, Table.of(part.rows))
+                tables.append(table)
+                if part.latex is not None:
+                    _write_text(latex, part.latex)
+                    tables.append(latex)
+                if part.sheet is None:
+                    continue
+                save(draw(part.sheet), png, svg)
+                plots += [png, svg]
+                for name, width in PAPER_WIDTHS.items() if style == "paper" else ():
+                    if width == min(PAPER_WIDTHS.values()) and len(part.sheet.rows[0]) > 1:
+                        continue  # side by side in one column they could not be read
+                    plots.append(out_dir / f"{part.name}-{name}.pdf")
+                    save(draw(part.sheet, width), plots[-1])
+    except OSError as error:
+        reason = error.strerror or error
+        raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
+    return ReportFiles(path, tuple(tables), tuple(plots))
 
 
 def report_json(report: RunReport) -> dict[str, Any]:
@@ -92,21 +118,15 @@ def report_json(report: RunReport) -> dict[str, Any]:
     }
 
 
-def _sweep_parts(report: RunReport) -> Iterator[_Part]:
-    document = report.document
-    if document.policies is not None:
-        return
-    if document.kept:
-        yield _Part("kept", _kept_rows(report), kept_sheet(report), kept_latex(report))
-    if document.own_length:
-        yield _Part("own_length", [row for pair in document.own_length for row in pair.rows()])
-    if document.of_metric().curves:
-        yield _Part("curves", curve_rows(report), curves_sheet(report), means_latex(report))
-
-
-def _policy_parts(report: RunReport, curve: Sequence[CurveRow]) -> Iterator[_Part]:
-    trained = report.document.policies
+def _parts(report: RunReport, curve: Sequence[CurveRow]) -> Iterator[_Part]:
+    document, trained = report.document, report.document.policies
     if trained is None:
+        if document.kept:
+            yield _Part("kept", _kept_rows(report), kept_sheet(report), kept_latex(report))
+        if document.own_length:
+            yield _Part("own_length", [row for pair in document.own_length for row in pair.rows()])
+        if document.of_metric().curves:
+            yield _Part("curves", curve_rows(report), curves_sheet(report), means_latex(report))
         return
     if trained.scores:
         latex = means_latex(report, " on test articles", _SEEDS_NOTE)
@@ -174,50 +194,12 @@ def _columns(record: object, names: str, prefix: str = "") -> dict[str, Any]:
     return {prefix + name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
-def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, style: Style) -> ReportFiles:
-    """Write what was found as JSON, and each part in its files.
-
-    Raises:
-        NwsError: `out_dir` cannot be written.
-    """
-    path = out_dir / "report.json"
-    tables: list[Path] = []
-    plots: list[Path] = []
-    try:
-        with busy("Drawing, and writing files"):
-            out_dir.mkdir(parents=True, exist_ok=True)
-            _write_text(path, json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-            for part in parts:
-                table, latex, png, svg = (out_dir / f"{part.name}.{kind}" for kind in ("csv", "tex", "png", "svg"))
-                write_csv(table, Table.of(part.rows))
-                tables.append(table)
-                if part.latex is not None:
-                    _write_text(latex, part.latex)
-                    tables.append(latex)
-                if part.sheet is None:
-                    continue
-                save(draw(part.sheet), png, svg)
-                plots += [png, svg]
-                for name, width in PAPER_WIDTHS.items() if style == "paper" else ():
-                    if width == min(PAPER_WIDTHS.values()) and len(part.sheet.rows[0]) > 1:
-                        continue  # side by side in one column they could not be read
-                    plots.append(out_dir / f"{part.name}-{name}.pdf")
-                    save(draw(part.sheet, width), plots[-1])
-    except OSError as error:
-        reason = error.strerror or error
-        raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
-    return ReportFiles(path, tuple(tables), tuple(plots))
-
-
 def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
     """Mean scores by n for papers; comments say what made the numbers, and whether all systems wrote n words."""
     document, name = report.document, metric_name(report.metric)
-    trained = document.policies
-    datasets = document.scored if trained is None else trained.scored
-    curves = {
-        dataset: document.of_metric().curves_of(dataset) if trained is None else trained.curves(dataset)
-        for dataset in datasets
-    }
+    curves = {dataset: document.of_metric().curves_of(dataset) for dataset in document.scored}
+    if trained := document.policies:
+        curves = {dataset: trained.curves(dataset) for dataset in trained.scored}
     tables = [
         means_table(of_dataset, report.metric, report.names, f"{dataset}: mean {name} by n{articles}")
         for dataset, of_dataset in curves.items()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nws.core.errors import StoreError
-from nws.core.findings.policies import PolicyFindings
+from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.report_document import ReportDocument
 from nws.core.metrics.specs import DEFAULT_METRIC, Metric
 from nws.jobs.report.metric_names import metric_places

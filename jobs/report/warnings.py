@@ -126,7 +126,7 @@ def require_labels_fit(plan: "Plan") -> None:
     """
     if not plan.recipe.labels:
         return
-    from nws.core.findings.policies import split_seed
+    from nws.core.findings.policy_findings import split_seed
     from nws.core.types import POLICY
 
     trained = [POLICY + name for name in plan.policies]

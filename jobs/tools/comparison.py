@@ -13,7 +13,7 @@ from nws.core.analysis.own_length import compare_at_own_length
 from nws.core.analysis.paired import TIE, at_the_longest_n, compare_uncut
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.comparisons import ALPHA, Comparison
-from nws.core.findings.policies import split_seed
+from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.scores import CONFIDENCE
 from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit

@@ -6,8 +6,7 @@ from typing import Any
 
 from nws.core.findings.comparisons import Comparison
 from nws.core.findings.content import KEPT
-from nws.core.findings.policies import PolicyFindings, split_seed
-from nws.core.findings.report_document import ReportDocument
+from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.scores import Curve
 from nws.core.metrics.specs import Metric
 from nws.jobs.report.brief import brief_sentences, brief_table
@@ -118,23 +117,15 @@ def policy_section(section_id: str, report: RunReport, examples: Sequence[Articl
 
 
 def opening(report: RunReport, trainings: Sequence[RunReport]) -> tuple[str, int] | None:
-    """The system and the n that the viewer shows first: a training's best policy, or the headline's.
+    """The system and the n that the viewer shows first: a seed of a training's best policy, or the headline's.
 
     None where there is no headline.
     """
     for training in trainings:
-        if training.trained.has_policies:
-            return _of_policies(training.trained, report.document)
+        if best := training.trained.best_policy():
+            curves = report.document.of_metric().curves
+            at_n = [curve.system for curve in curves if any(at.n == best.n for at in curve.lengths)]
+            seeds = sorted(system for system in at_n if split_seed(system)[0] == best.system)
+            return next(iter(seeds), best.system), best.n
     named = [report.document.headline(dataset) for dataset in report.document.datasets]
     return next(((one.system, one.n) for one in named if one is not None), None)
-
-
-def _of_policies(trained: PolicyFindings, document: ReportDocument) -> tuple[str, int]:
-    """A seed of the policy with the highest mean, at the middle of the lengths that policies write."""
-    lengths = sorted({score.n for score in trained.scores if score.is_policy})
-    n = lengths[len(lengths) // 2]
-    scores = (score for score in trained.scores if score.is_policy and score.n == n)
-    best = max(scores, key=lambda score: score.score.mean)
-    at_n = {curve.system for curve in document.of_metric().curves for at in curve.lengths if at.n == n}
-    seeds = sorted(system for system in at_n if split_seed(system)[0] == best.system)
-    return seeds[0] if seeds else best.system, n

@@ -6,7 +6,7 @@ from documents import dice, no_reference, segmented
 from prepared_articles import TEXT, embeddings_of, parameters_of, prepared
 
 from nws.core.errors import ModelError
-from nws.core.findings.policies import split_seed
+from nws.core.findings.policy_findings import split_seed
 from nws.core.learning.checkpoint import Checkpoint, Reading
 from nws.core.learning.policies import make_policies
 from nws.core.learning.policy_system import policy_system

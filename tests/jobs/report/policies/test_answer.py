@@ -85,12 +85,12 @@ def test_some_summaries_stand_beside_the_reference(run):
 
 
 def test_what_is_known(run):
-    assert what_is_known(make_results(articles=6).report(run), "news") == (
+    assert tuple(what_is_known(make_results(articles=6).report(run), "news")) == (
         "This rests on 6 test articles at 4 lengths from 7 to 13, in BERTScore F1.",
         "With 6 articles, no interval is printed and nothing is called significant: take at least 20.",
     )
     one = dataclasses.replace(make_results(articles=40), points=make_results(lengths=(9,)).points)
-    assert what_is_known(one.report(run, "rouge1_f1"), "news") == (
+    assert tuple(what_is_known(one.report(run, "rouge1_f1"), "news")) == (
         "This rests on 40 test articles at n = 9, in ROUGE-1 F1.",
     )
 

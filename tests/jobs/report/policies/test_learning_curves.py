@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nws.core.analysis.learning_curves import learning_lines
-from nws.core.findings.policies import WINDOWS
+from nws.core.findings.policy_findings import WINDOWS
 from nws.jobs.store import CurveRow
 
 

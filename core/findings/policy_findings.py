@@ -179,6 +179,13 @@ class PolicyFindings:
         """Those of policies alone."""
         return {system: at for system, at in self.of(dataset).items() if any(score.is_policy for score in at.values())}
 
+    def best_policy(self, dataset: str | None = None) -> SystemScore | None:
+        """The policy with the highest mean, at the middle one of the lengths that policies write; None without any."""
+        policies = [score for score in self.scores if score.is_policy and dataset in (None, score.dataset)]
+        lengths = sorted({score.n for score in policies})
+        at_middle = [score for score in policies if score.n == lengths[len(lengths) // 2]]
+        return max(at_middle, key=lambda score: score.score.mean, default=None)
+
     def curves(self, dataset: str) -> tuple[Curve, ...]:
         """The scores on a dataset as curves by n."""
         return tuple(
