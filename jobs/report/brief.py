@@ -1,7 +1,7 @@
 """The short report of a dataset: one table by system and n, at most four sentences, and the most important warnings."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -36,13 +36,8 @@ _FIRST = ("headline", "differences", "over_lead", "own_length", "systems_are_the
 """The types of statements that a short report has; others stand in the full one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What a system has at n words, over so many articles; `mean` and its interval."""
-
-    n: int
-    articles: int
-    mean: Interval
+_Points: TypeAlias = Mapping[int, tuple[Interval, int]]
+"""By n, the mean of a system and its articles."""
 
 
 def print_brief(report: RunReport, console: Console, metric: Metric | None = None) -> None:
@@ -76,58 +71,54 @@ def brief_sentences(report: RunReport, dataset: str) -> list[str]:
 
 def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> Table | None:
     """The best systems and those to compare them with, by n, with as many n as stand side by side."""
-    points = dict(_points(report, dataset, metric))
+    points = _points(report, dataset, metric)
     if not points:
         return None
-    systems = _chosen_systems(report, dataset, points, metric)
-    longest = max(at.n for system in systems for at in points[system])
-    names = [report.names[system] + role(report.document.kinds[system]) for system in systems]
-    rows: list[list[str]] = []
-    is_share = metric == KEPT
-    places = metric_places(metric)
-    lengths = sorted({at.n for system in systems for at in points[system]})
-    ends = [_ends(points[system], longest, is_share, places) for system in systems]
-    heading = f"95 % CI at {longest}"
+    chosen = {system: points[system] for system in _chosen_systems(report, dataset, points, metric)}
+    names = [report.names[system] + role(report.document.kinds[system]) for system in chosen]
+    lengths = sorted({n for by_n in chosen.values() for n in by_n})
+    is_share, places = metric == KEPT, metric_places(metric)
+    heading = f"95 % CI at {lengths[-1]}"
+    ends = [_ends(by_n, lengths[-1], is_share, places) for by_n in chosen.values()]
     cell = 3 if is_share else places + 1
     taken = max(map(cell_len, names)) + 2 + max(map(cell_len, (heading, *ends)))
     shown = lengths_chosen(lengths, cell, width - taken)
-    for system, name, end in zip(systems, names, ends, strict=True):
-        by_n = {at.n: at for at in points[system]}
-        rows.append([name, *(_text(by_n[n], is_share, places) if n in by_n else "–" for n in shown), end])
-    most = max(at.articles for system in systems for at in points[system])
+    has_ends = any(ends)
+    rows = []
+    for name, by_n, end in zip(names, chosen.values(), ends, strict=True):
+        means = [_text(by_n[n][0].mean, is_share, places) if n in by_n else "–" for n in shown]
+        rows.append((name, *map(Cell, means), *([Cell(end)] * has_ends)))
+    most = max(articles for by_n in chosen.values() for _, articles in by_n.values())
     what = "content kept, in % of the reference" if is_share else f"mean {metric_name(metric)}"
     title = f"{dataset}: {what} ({counted(most, 'article')})"
-    has_ends = any(ends)
-    cells = [[row[0], *map(Cell, row[1 : len(row) if has_ends else -1])] for row in rows]
-    columns = (report.document.unit, *map(str, shown), *([heading] * has_ends))
-    return Table(columns, cells, title)
+    return Table((report.document.unit, *map(str, shown), *([heading] * has_ends)), rows, title)
 
 
-def _points(report: RunReport, dataset: str, metric: Metric) -> Iterator[tuple[str, list[Point]]]:
+def _points(report: RunReport, dataset: str, metric: Metric) -> dict[str, _Points]:
+    """By system."""
     if metric == KEPT:
-        for system, held in report.document.kept_of(dataset).items():
-            yield system, [Point(at.n, at.articles, at.share) for at in held["reference"].lengths]
-        return
-    for curve in report.document.of_metric(metric).curves_of(dataset):
-        yield curve.system, [Point(at.n, at.articles, at) for at in curve.lengths]
+        held = {system: held["reference"].lengths for system, held in report.document.kept_of(dataset).items()}
+        return {system: {at.n: (at.share, at.articles) for at in shares} for system, shares in held.items()}
+    curves = report.document.of_metric(metric).curves_of(dataset)
+    return {curve.system: {at.n: (at, at.articles) for at in curve.lengths} for curve in curves}
 
 
-def _chosen_systems(report: RunReport, dataset: str, points: dict[str, list[Point]], metric: Metric) -> list[str]:
+def _chosen_systems(report: RunReport, dataset: str, points: Mapping[str, _Points], metric: Metric) -> list[str]:
     ranked: Sequence[str] = report.document.ranked.get(dataset, ())
     if metric != KEPT:
-        chosen = [system for system in points if report.document.kinds[system] == "system"]
-        ranked = sorted(chosen, key=lambda system: (-points[system][-1].mean.mean, system))
+        last = {system: by_n[max(by_n)][0].mean for system, by_n in points.items()}
+        systems = [system for system in points if report.document.kinds[system] == "system"]
+        ranked = sorted(systems, key=lambda system: (-last[system], system))
     best = [system for system in ranked if system not in BESIDE][:MOST_BEST]
     return [*best, *(system for system in BESIDE if system in points)] or list(points)[:MOST_BEST]
 
 
-def _text(at: Point, is_share: bool, places: int) -> str:
-    return percent(at.mean.mean).removesuffix(" %") if is_share else decimals(at.mean.mean, places)
+def _text(mean: float, is_share: bool, places: int) -> str:
+    return percent(mean).removesuffix(" %") if is_share else decimals(mean, places)
 
 
-def _ends(points: Sequence[Point], longest: int, is_share: bool, places: int) -> str:
-    at = points[-1]
-    shown = printed(at.mean, at.articles)
-    if at.n != longest or shown.low is None:
+def _ends(points: _Points, longest: int, is_share: bool, places: int) -> str:
+    shown = printed(*points[longest]) if longest in points else None
+    if shown is None or shown.low is None:
         return ""
     return percent_interval(shown).removesuffix(" %") if is_share else interval_text(shown, places)

@@ -72,10 +72,8 @@ def _between(low: int | None, high: int | None) -> str:
 
 
 def _shown(steps: Sequence[Step], word: str) -> str:
-    more, less = (
-        [at.end for at in steps if at.p_more <= ONE_SIDED_ALPHA],
-        [at.end for at in steps if at.p_less <= ONE_SIDED_ALPHA],
-    )
+    more = [at.end for at in steps if at.p_more <= ONE_SIDED_ALPHA]
+    less = [at.end for at in steps if at.p_less <= ONE_SIDED_ALPHA]
     adds, slower = f"Every {word} adds content", "each adds less than the one before"
     if len(more) < len(steps):
         adds = f"That more {word}s add content {_where(steps, more)}"

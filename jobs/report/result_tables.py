@@ -32,15 +32,22 @@ _CEILINGS: Mapping[Ceiling, str] = {
 def means_table(curves: Sequence[Curve], metric: Metric, names: SystemNames, title: str) -> Table:
     """Systems by n: each mean of a dataset with half of its 95 % interval, the highest marked."""
     places, best = metric_places(metric), _highest(curves, metric_places(metric))
-    lengths = sorted({at.n for curve in curves for at in curve.lengths})
-    rows = []
-    for curve in curves:
-        by_n = {at.n: at for at in curve.lengths}
-        cells = [_mean_cell(by_n.get(n), best, places, is_oracle=curve.kind == "upper bound") for n in lengths]
-        rows.append((names[curve.system] + role(curve.kind), *cells))
+    cells = {
+        names[curve.system] + role(curve.kind): {
+            at.n: _mean_cell(at, best, places, is_oracle=curve.kind == "upper bound") for at in curve.lengths
+        }
+        for curve in curves
+    }
     notes = ["* highest at that n    ± half of the 95 % interval"]
     notes += [_APART_NOTE] * any(not at.comparable for curve in curves for at in curve.lengths)
     notes += [ORACLE_NOTE] * any(curve.kind == "upper bound" for curve in curves)
+    return _table_by_n(cells, title, notes)
+
+
+def _table_by_n(cells: Mapping[str, Mapping[int, Cell]], title: str, notes: Sequence[str]) -> Table:
+    """Systems by n, from the cells of each by n; it need not have all."""
+    lengths = sorted({n for by_n in cells.values() for n in by_n})
+    rows = [(name, *(by_n.get(n, MISSING) for n in lengths)) for name, by_n in cells.items()]
     return Table(("n", *map(str, lengths)), rows, title, notes)
 
 
@@ -54,9 +61,7 @@ def _highest(curves: Sequence[Curve], places: int) -> dict[int, float]:
     return best
 
 
-def _mean_cell(at: CurvePoint | None, best: Mapping[int, float], places: int, *, is_oracle: bool) -> Cell:
-    if at is None:
-        return MISSING
+def _mean_cell(at: CurvePoint, best: Mapping[int, float], places: int, *, is_oracle: bool) -> Cell:
     half = printed(at, at.articles).half_width
     is_best = not is_oracle and round(at.mean, places) == best.get(at.n)
     mark: Mark = "°" if not at.comparable else "*" if is_best else ""
@@ -167,10 +172,10 @@ def verdict(comparison: Comparison | None) -> str:
     """The n at which the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    tested = tuple(at.n for at in comparison.lengths)
-    better = tuple(at.n for at in comparison.lengths if at.is_told and at.better)
-    worse = tuple(at.n for at in comparison.lengths if at.is_told and at.worse)
-    verdicts = (("better", better), ("worse", worse))
+    tested, verdicts = (
+        tuple(at.n for at in comparison.lengths),
+        zip(("better", "worse"), comparison.told(), strict=True),
+    )
     return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 
@@ -182,13 +187,11 @@ def other_lengths_table(report: RunReport, dataset: str) -> Table | None:
         return None
     unit = document.unit
     which = "of systems that do not always write n" if unit == "words" else f"of summaries of at most n {unit}"
-    lengths = sorted({at.n for points in by_system.values() for at in points})
-    rows = []
-    for system, points in by_system.items():
-        words = {at.n: Cell(f"{at.words:.1f}") for at in points}
-        name = report.names[system] + role(document.kinds[system])
-        rows.append((name, *(words.get(n, MISSING) for n in lengths)))
-    return Table(("n", *map(str, lengths)), rows, f"{dataset}: mean words, {which}", (not_equal(unit),))
+    cells = {
+        report.names[system] + role(document.kinds[system]): {at.n: Cell(f"{at.words:.1f}") for at in points}
+        for system, points in by_system.items()
+    }
+    return _table_by_n(cells, f"{dataset}: mean words, {which}", (not_equal(unit),))
 
 
 def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:

@@ -193,11 +193,9 @@ def _print_references(references: Sequence[str], console: Console) -> None:
 
 
 def _print_text(shown: Shown, console: Console) -> None:
-    has_colour = console.color_system is not None
-    at = shown.system, shown.n
-    marked = next(
-        (written for written in shown.summaries if (written.summary.system, written.summary.n) == at and shown.n), None
-    )
+    has_colour, at = console.color_system is not None, (shown.system, shown.n)
+    of_system = (one for one in shown.summaries if shown.n and (one.summary.system, one.summary.n) == at)
+    marked = next(of_system, None)
     legend = ""
     if marked is not None:
         marking, missing = "Highlighted" if has_colour else "In [brackets]", marked.positions.count(None)

@@ -25,7 +25,7 @@ _CHUNKS = "chunks"
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SharedParts:
     """Parts of full names that the names of `systems` leave out since all of these have them."""
 
     systems: tuple[str, ...]
@@ -37,7 +37,7 @@ class SystemNames:
     """Names of systems by their full names, no two the same."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[SharedParts, ...] = ()
 
     def __getitem__(self, system: str) -> str:
         """The name of a system; its full name if it is none of these."""
@@ -48,7 +48,7 @@ class SystemNames:
         """The parts that names leave out: "lexrank and textrank: with all-MiniLM-L6-v2, chunks"."""
         return tuple(self._said(left_out) for left_out in self.left_out)
 
-    def _said(self, left_out: LeftOut) -> str:
+    def _said(self, left_out: SharedParts) -> str:
         parts = ", ".join(left_out.parts)
         if len(left_out.systems) == len(self.shown) > 1:
             return f"all with {parts}"
@@ -72,9 +72,8 @@ class SystemNames:
         for whole in (name, POLICY + name):
             if whole in known or whole in methods:
                 return whole
-        matches = [system for system in (*known, *methods) if self[system] == name] or [
-            system for system in known if name in system or name in self[system]
-        ]
+        matches = [system for system in (*known, *methods) if self[system] == name]
+        matches = matches or [system for system in known if name in system or name in self[system]]
         if len(matches) == 1:
             return matches[0]
         if matches:
@@ -139,7 +138,7 @@ def system_names(systems: Iterable[str]) -> SystemNames:
     while repeated := _repeated(shown):
         shown |= {system: system for system in repeated}
     described = [
-        LeftOut(shortened, shared)
+        SharedParts(shortened, shared)
         for family, shared in left_out
         if shared and (shortened := tuple(system for system in family if shown[system] != system))
     ]

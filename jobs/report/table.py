@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Literal, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -18,6 +19,9 @@ from rich.text import Text
 from nws.core.errors import StoreError
 from nws.core.whole_files import replacing
 from nws.jobs.report.console import printable
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 Mark: TypeAlias = Literal["", "*", "?", "°"]
 
@@ -142,7 +146,9 @@ class Table:
         Raises:
             StoreError: two columns have the same name, so one would be lost.
         """
-        self._require_distinct_names()
+        for name in self.columns:
+            if self.columns.count(name) > 1:
+                raise StoreError(f"two columns are called {name!r}: name one of them with AS")
         return [dict(zip(self.columns, map(_json_value, row), strict=True)) for row in self.rows]
 
     def csv(self, file: TextIO) -> None:
@@ -164,21 +170,7 @@ class Table:
 
     def html(self) -> Markup:
         """A `table` element with the title as its caption. Every text is escaped."""
-        head = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in self.columns)
-        rows = Markup("\n").join(Markup("<tr>{}</tr>").format(self._html_row(row)) for row in self.cells("–"))
-        parts = Markup("<caption>{}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody>").format(
-            self.title, head, rows
-        )
-        return Markup('<table class="numbers">{}</table>').format(parts)
-
-    def _html_row(self, row: Sequence[Cell]) -> Markup:
-        first, *others = row
-        cells = [Markup('<th scope="row">{}</th>').format(first.text)]
-        for cell, is_left in zip(others, self.is_left[1:], strict=True):
-            number = Markup("<b>{}*</b>").format(cell.text) if cell.mark == "*" else escape(cell.text + cell.mark)
-            below = Markup("<small>{}</small>").format(cell.below) if cell.below else ""
-            cells.append(Markup("<td{}>{}{}</td>").format(Markup(' class="text"' * is_left), number, below))
-        return Markup("").join(cells)
+        return Markup(_html_template().render(table=self, is_left=self.is_left, rows=list(self.cells("–"))))
 
     def _printed_columns(self, missing: str) -> "list[_Printed]":
         cells = list(zip(*self.cells(missing), strict=True)) or [() for _ in self.columns]
@@ -187,10 +179,20 @@ class Table:
             for heading, column, is_left in zip(self.columns, cells, self.is_left, strict=True)
         ]
 
-    def _require_distinct_names(self) -> None:
-        for name in self.columns:
-            if self.columns.count(name) > 1:
-                raise StoreError(f"two columns are called {name!r}: name one of them with AS")
+
+@cache
+def _html_template() -> "Template":
+    from jinja2 import Environment, StrictUndefined  # which `nws ls` need not wait for
+
+    return Environment(autoescape=True, undefined=StrictUndefined).from_string(
+        '<table class="numbers"><caption>{{ table.title }}</caption><thead><tr>'
+        '{% for name in table.columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>\n<tbody>'
+        '{% for row in rows %}<tr><th scope="row">{{ row[0].text }}</th>{% for cell in row[1:] %}'
+        '<td{% if is_left[loop.index] %} class="text"{% endif %}>'
+        '{% if cell.mark == "*" %}<b>{{ cell.text }}*</b>{% else %}{{ cell.text }}{{ cell.mark }}{% endif %}'
+        "{% if cell.below %}<small>{{ cell.below }}</small>{% endif %}</td>{% endfor %}</tr>"
+        '{% if not loop.last %}{{ "\n" }}{% endif %}{% endfor %}</tbody></table>'
+    )
 
 
 def put_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

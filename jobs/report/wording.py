@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import Share
 from nws.core.findings.lengths import MagicNumber, enough_articles, lengths_text
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import FEW_ARTICLES, Interval
@@ -140,11 +139,6 @@ def basis(document: ReportDocument, dataset: str) -> str:
     return f"{size}, {span}{left_out}"
 
 
-def written(at: Share, unit: LengthUnit) -> str:
-    """The mean number of words, "47.8 written"; "" where they are n, or n counts characters."""
-    return _written(at.n, at.words, unit)
-
-
 def names_or_count(names: SystemNames, systems: Sequence[str], word: str) -> str:
     """The names of systems with a word before the last, or their number where they are too many to read."""
     if len(systems) > _MOST_NAMED:
@@ -167,13 +161,6 @@ def not_equal(unit: LengthUnit) -> str:
     if unit == "words":
         return "Where systems do not write n words, a longer summary may score higher because of its length alone."
     return "Summaries have at most n characters: a part of a difference may be one of length."
-
-
-def claimed_text(articles: int, longest: int, claimed: int | None) -> str:
-    """The claim about a share: "with 95 % confidence from 13 words on"; "" where nothing is claimed."""
-    if articles < FEWEST_ARTICLES:
-        return ""
-    return f"with 95 % confidence from {claimed} on" if claimed is not None else f"with no confidence up to {longest}"
 
 
 def _written(n: int, words: float | None, unit: LengthUnit) -> str:
@@ -267,7 +254,7 @@ def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -
     }[of.of]
     edge = f", the {'only length' if of.at == 'only' else of.at} tried," if of.at else ""
     claimed = of.smallest.claimed if not (of.of == "longest" and of.smallest.claimed == of.longest) else None
-    sure = claimed_text(of.articles, of.longest, claimed) if claimed is not None else ""
+    sure = f"with 95 % confidence from {claimed} on" if claimed is not None else ""
     return f"At {length}{edge} {system} already keeps {share}{in_brackets(sure)}."
 
 

@@ -7,11 +7,10 @@ Each part is JSON, gzipped and in base64. A browser unpacks the part of the arti
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -63,24 +62,14 @@ class Archive:
     total_articles: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A run whose summaries the viewer shows: `names` gives each of its systems its name on the page."""
-
-    run_id: str
-    names: Mapping[str, str]
+Sources: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By the id of each run whose summaries the viewer shows, the names of its systems on the page."""
 
 
-def viewed_systems(
-    sources: Sequence[Source], kinds: Mapping[str, SystemKind], names: SystemNames
-) -> tuple[ViewedSystem, ...]:
+def viewed_systems(sources: Sources, kinds: Mapping[str, SystemKind], names: SystemNames) -> tuple[ViewedSystem, ...]:
     """The systems of all runs, in the order of `kinds`, which is by their names on the page."""
-    run_ids: dict[str, str] = {}
-    of_others: set[str] = set()
-    for source in sources:
-        for system, name in source.names.items():
-            run_ids.setdefault(name, source.run_id)
-            of_others |= {name} if system == OTHER_ARTICLE else set()
+    run_ids = {name: run_id for run_id, own in [*sources.items()][::-1] for name in own.values()}  # the first counts
+    of_others = {own[OTHER_ARTICLE] for own in sources.values() if OTHER_ARTICLE in own}
     looks = system_looks(kinds)
     return tuple(
         ViewedSystem(name, names[name], kind, run_ids[name], looks[name].css, name not in of_others)
@@ -90,7 +79,7 @@ def viewed_systems(
 
 def build_archive(
     store: Store,
-    sources: Sequence[Source],
+    sources: Sources,
     systems: Sequence[ViewedSystem],
     article_ids: Sequence[str],
     lengths: Sequence[int],
@@ -103,7 +92,7 @@ def build_archive(
 
     Args:
         store: where the runs are.
-        sources: the runs.
+        sources: the runs, and their systems.
         systems: as `viewed_systems` gives them.
         article_ids: of all articles with summaries in these runs.
         lengths: every n, with 0 for uncut summaries.
@@ -121,8 +110,8 @@ def build_archive(
     listed: list[dict[str, Any]] = []
     scores: list[np.ndarray[Any, np.dtype[np.int16]]] = []
     size = 0
-    for ids in _batches(chosen, _ARTICLES_OF_A_PART):
-        texts = _texts_of_runs(store, sources, ids)
+    for start in range(0, len(chosen), _ARTICLES_OF_A_PART):
+        texts = _texts_of_runs(store, sources, chosen[start : start + _ARTICLES_OF_A_PART])
         part = _packed_json([_article(article, place, row, columns) for article in texts])
         size += len(part)
         if parts and size > MOST_BYTES:
@@ -149,19 +138,16 @@ def build_archive(
     )
 
 
-def _texts_of_runs(store: Store, sources: Sequence[Source], ids: Sequence[str]) -> list[ArticleTexts]:
+def _texts_of_runs(store: Store, sources: Sources, ids: Sequence[str]) -> list[ArticleTexts]:
     """The articles with the summaries of all runs, under the names that systems have on the page."""
     articles: dict[str, ArticleTexts] = {}
-    for source in sources:
-        for texts in store.article_texts(source.run_id, ids):
-            renamed = tuple(
-                {**summary, "system": source.names[summary["system"]]}
-                for summary in texts.summaries
-                if summary["system"] in source.names
-            )
+    for run_id, names in sources.items():
+        for texts in store.article_texts(run_id, ids):
+            own = (summary for summary in texts.summaries if summary["system"] in names)
+            renamed = [{**summary, "system": names[summary["system"]]} for summary in own]
             earlier = articles[texts.id].summaries if texts.id in articles else ()
             had = {(summary["system"], summary["n"]) for summary in earlier}
-            new = tuple(summary for summary in renamed if (summary["system"], summary["n"]) not in had)
+            new = (summary for summary in renamed if (summary["system"], summary["n"]) not in had)
             articles[texts.id] = texts.with_summaries((*earlier, *new))
     return [articles[article_id] for article_id in ids if article_id in articles]
 
@@ -195,15 +181,9 @@ def scale(column: str) -> int:
 
 
 def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
-    return {
-        "id": article.id,
-        "key": article.key,
-        "dataset": article.dataset,
-        "words": count_words(article.text),
-        "title": shorten(article.text[: 2 * _TITLE], _TITLE, placeholder=""),
-        "part": part,
-        "at": at,
-    }
+    title = shorten(article.text[: 2 * _TITLE], _TITLE, placeholder="")
+    names = {"id": article.id, "key": article.key, "dataset": article.dataset}
+    return names | {"words": count_words(article.text), "title": title, "part": part, "at": at}
 
 
 def _metric(spec: MetricSpec) -> dict[str, Any]:
@@ -241,9 +221,3 @@ def _packed_json(value: Any) -> str:
 
 def _packed(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
-
-
-def _batches(ids: Iterable[str], size: int) -> Iterator[list[str]]:
-    rest = iter(ids)
-    while batch := list(islice(rest, size)):
-        yield batch

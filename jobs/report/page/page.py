@@ -23,7 +23,7 @@ from nws.jobs.report import policy_report, wording
 from nws.jobs.report.console import written_out
 from nws.jobs.report.metric_names import find_metric, metric_name
 from nws.jobs.report.page import TEMPLATES, page_environment
-from nws.jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
+from nws.jobs.report.page.archive import Archive, build_archive, viewed_systems
 from nws.jobs.report.page.sections import (
     opening,
     policy_section,
@@ -107,29 +107,23 @@ def write_page(
     return page
 
 
-def collect(
-    store: Store,
-    run_ids: Sequence[str],
-    metric: Metric,
-    labels: Mapping[str, str] | None = None,
-) -> Page:
+def collect(store: Store, run_ids: Sequence[str], metric: Metric, labels: Mapping[str, str] | None = None) -> Page:
     """The content of the page, read from the store."""
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
-    _require_one_unit(runs)
-    _require_same_metrics(runs, (*METRICS, metric))
+    for run in runs:
+        _require_same_metrics(runs[0], run, (*METRICS, metric))
     for run in runs:
         require_findings(store, run)
     document = store.document([run.id for run in runs], metric)
     report = RunReport(runs[0], document, names_of(runs, document.kinds, labels))
     trained = [read_report(store, with_labels(run, labels or {})) for run in runs if run.job == "phase2"]
-    sources = [Source(run_id, names) for run_id, names in document.sources.items()]
     kinds = dict(sorted(document.kinds.items(), key=lambda of: system_order(*of)))
     lengths = sorted({at.n for curve in document.of_metric().curves for at in curve.lengths})
     archive = build_archive(
         store,
-        sources,
-        viewed_systems(sources, kinds, report.names),
+        document.sources,
+        viewed_systems(document.sources, kinds, report.names),
         sorted({article for run in runs for article in store.content_hashes(run.id)}),
         lengths + [0] * bool(document.of_metric().uncut),
         opening(report, trained),
@@ -145,34 +139,24 @@ def collect(
     )
 
 
-def _require_one_unit(runs: Sequence[RunInfo]) -> None:
-    """Refuse runs whose n count other things.
+def _require_same_metrics(first: RunInfo, run: RunInfo, metrics: Sequence[Metric]) -> None:
+    """Refuse a run whose numbers cannot be shown on one axis with those of the first one.
 
     Raises:
-        StoreError: one counts words, another characters.
+        StoreError: its n count other things, or a metric was computed in another way.
     """
-    for run in runs[1:]:
-        if run.length_unit != runs[0].length_unit:
+    if run.length_unit != first.length_unit:
+        raise StoreError(
+            f"Run {first.id!r} has summaries of n {first.length_unit}, and run {run.id!r} of n {run.length_unit}, so "
+            "they cannot be on one page. Write a page of each."
+        )
+    for metric in metrics:
+        signature, other_signature = metric_signature(first, metric), metric_signature(run, metric)
+        if signature != other_signature:
             raise StoreError(
-                f"Run {runs[0].id!r} has summaries of n {runs[0].length_unit}, and run {run.id!r} of n "
-                f"{run.length_unit}, so they cannot be on one page. Write a page of each."
+                f"{metric_name(metric)} is not the same metric in run {first.id!r} ({signature}) and in run "
+                f"{run.id!r} ({other_signature}), so they cannot be on one page. Write a page of each."
             )
-
-
-def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) -> None:
-    """Refuse runs whose numbers cannot be shown on one axis.
-
-    Raises:
-        StoreError: a metric was computed in another way.
-    """
-    for run in runs[1:]:
-        for metric in metrics:
-            signature, other_signature = metric_signature(runs[0], metric), metric_signature(run, metric)
-            if signature != other_signature:
-                raise StoreError(
-                    f"{metric_name(metric)} is not the same metric in run {runs[0].id!r} ({signature}) and in run "
-                    f"{run.id!r} ({other_signature}), so they cannot be on one page. Write a page of each."
-                )
 
 
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:

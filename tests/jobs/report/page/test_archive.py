@@ -8,7 +8,7 @@ import pytest
 
 from nws.core.analysis import kinds_of
 from nws.jobs.report.page import archive as module
-from nws.jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
+from nws.jobs.report.page.archive import COLUMNS, Archive, build_archive, scale, viewed_systems
 from nws.jobs.report.system_names import FULL_NAMES
 from nws.jobs.store import Store
 
@@ -25,7 +25,7 @@ def embedded(column: str, value: float) -> int:
 
 def archive_of(store: Store, run: str, **more: Any) -> Archive:
     points = store.points(run)
-    sources = [Source(run, {system: system for system in points.systems})]
+    sources = {run: {system: system for system in points.systems}}
     systems = viewed_systems(sources, kinds_of(points), FULL_NAMES)
     return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, **more)
 
