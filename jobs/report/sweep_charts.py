@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nws.core.findings.content import KEPT, ContentKept
-from nws.core.findings.policies import split_seed
+from nws.core.findings.policy_findings import split_seed
 from nws.core.systems.rulers import PERSON
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.charts import (
