@@ -24,13 +24,9 @@ BLACK = "#111111"
 _MARKERS = ("o", "s", "D", "^", "v", "<", ">")
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 
-BASELINE_DASHES: Dashes = (0, (6, 2, 2, 2))
-"""Of the advantage baseline in a learning curve, which no system has."""
+BASELINE_DASHES: Dashes = (0, (6, 2, 2, 2))  # of the advantage baseline in a learning curve; no system has them
 _LONG_DASHES: tuple[Dashes, ...] = ((0, (4, 2)), (0, (9, 3)), (0, (2, 2)), (0, (14, 4)))
-_DOTTED: tuple[Dashes, ...] = (
-    *((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)), (0, (7, 1.5))),
-    (0, (9, 1.5, 1, 1.5, 1, 1.5)),
-)
+_DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)), (0, (7, 1.5)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,12 +86,11 @@ class _Layout:
     """Inches of a panel and of what stands around it; `letters` is how long a line of a label may be.
 
     Attributes:
-        digit: of a tick's label.
         right: beside a panel that has another one at its right.
         labels: beside the last panel of a row.
+        digit: of the label of a tick.
     """
 
-    digit: float
     width: float
     height: float
     left: float
@@ -100,6 +99,7 @@ class _Layout:
     above: float
     below: float
     letters: int
+    digit: float = 0.08
 
 
 def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
@@ -155,8 +155,7 @@ def chart_svg(chart: Chart, width: float, height: float) -> Markup:
         patch.set_visible(False)
     for collection in panel.collections:
         collection.set_gid("band")
-    for leaders in panel.collections[-1:]:
-        leaders.set_gid("leader")
+    panel.collections[-1].set_gid("leader")  # drawn last
     for name in panel.texts[len(chart.guides) :]:
         name.set_gid("end")
     panel.yaxis.label.set_gid("up")
@@ -197,8 +196,7 @@ def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
         figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
         figure.sheet = Sheet(chart.title, ((chart,),), (), ())
         across, down = figure.get_size_inches() - (left + right, above + below)
-        digit = _LETTER * width / _PHONE_LETTERS
-        layout = _Layout(digit, across, down, left, right, right, above, below, letters=22)
+        layout = _Layout(across, down, left, right, right, above, below, 22, _LETTER * width / _PHONE_LETTERS)
         bands = replace(chart, series=tuple(replace(line, is_band=True) for line in chart.series))
         _draw_chart(_panels(figure, layout, figure.sheet)[0, 0], bands, layout, has_labels=True)
         return figure
@@ -206,7 +204,6 @@ def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
 
 def _layout(sheet: Sheet, paper: float | None) -> _Layout:
     size, letters, columns = mpl.rcParams["legend.fontsize"], 18 if paper else 34, len(sheet.rows[0])
-    digit = _LETTER * mpl.rcParams["font.size"]
     charts = [chart for row in sheet.rows for chart in row]
     labels = ["\n".join(label_text(line.name, letters) for line in chart.series).split("\n") for chart in charts]
     beside = _LABEL + _LETTER * size * max(len(line) for lines in labels for line in lines)
@@ -217,10 +214,9 @@ def _layout(sheet: Sheet, paper: float | None) -> _Layout:
         # A figure of many datasets is wider than the paper, rather than too narrow to be read.
         width = max(0.8, (paper - beside - (columns - 1) * right) / columns - left)
         height = max(min(0.6 * paper / columns, 2.4), least_height)
-        return _Layout(digit, width, height, left, right, beside, above=0.25, below=0.42, letters=letters)
+        return _Layout(width, height, left, right, beside, above=0.25, below=0.42, letters=letters)
     width, height = (3.3, 2.5) if sheet.is_shared else (5.4, 3.6) if len(sheet.rows) == 1 else (4.7, 2.9)
-    height = max(height, least_height)
-    return _Layout(digit, width, height, 0.75, right, beside, above=0.32, below=0.5, letters=letters)
+    return _Layout(width, max(height, least_height), 0.75, right, beside, above=0.32, below=0.5, letters=letters)
 
 
 def label_text(name: str, letters: int) -> str:

@@ -75,9 +75,7 @@ def zoomed(chart: Chart) -> Chart | None:
         return None
     top = _top(lines, _ZOOMED_STEP)
     guides = {height: name for height, name in chart.guides.items() if height <= top}
-    return replace(
-        chart, id=f"{chart.id}-zoomed", title=f"{chart.title}, without oracles", series=lines, guides=guides, top=top
-    )
+    return replace(chart, id=f"{chart.id}-zoomed", series=lines, guides=guides, top=top)
 
 
 def _top(lines: Sequence[Series], step: float) -> float:
