@@ -191,7 +191,7 @@ def _pointed(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
 
 def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
     """A chart alone, in points, with its intervals as bands. Its letters are those of the browser."""
-    left, right, above, below = (points / PAGE_DPI for points in (64, 168, 14, 46))
+    left, right, above, below = (points / PAGE_DPI for points in (68, 168, 14, 46))
     with mpl.rc_context(_PAGE_STYLE):
         figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
         figure.sheet = Sheet(chart.title, ((chart,),), (), ())
@@ -210,13 +210,13 @@ def _layout(sheet: Sheet, paper: float | None) -> _Layout:
     least_height = _LINE * size * max(map(len, labels))
     right = 0.15 if sheet.is_shared else beside
     if paper:
-        left = 0.68
+        left = 0.72
         # A figure of many datasets is wider than the paper, rather than too narrow to be read.
         width = max(0.8, (paper - beside - (columns - 1) * right) / columns - left)
         height = max(min(0.6 * paper / columns, 2.4), least_height)
         return _Layout(width, height, left, right, beside, above=0.25, below=0.42, letters=letters)
     width, height = (3.3, 2.5) if sheet.is_shared else (5.4, 3.6) if len(sheet.rows) == 1 else (4.7, 2.9)
-    return _Layout(width, max(height, least_height), 0.75, right, beside, above=0.32, below=0.5, letters=letters)
+    return _Layout(width, max(height, least_height), 0.8, right, beside, above=0.32, below=0.5, letters=letters)
 
 
 def label_text(name: str, letters: int) -> str:

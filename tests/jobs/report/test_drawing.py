@@ -77,6 +77,17 @@ def test_no_n_is_written_on_another(lengths):
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
+@pytest.mark.parametrize("paper", [None, 3.35, 6.9])
+def test_no_label_of_the_y_axis_is_cut_off(paper):
+    points = tuple(ChartPoint(n, n / 100 - 0.13, -0.05, 0.13) for n in (7, 9, 11, 13))
+    chart = Chart("c", "t", "h", "n", "difference to textrank at equal n", (Series("a", coloured(0), points),))
+    figure = draw(Sheet("t", ((chart,),), (), ()), paper)
+    figure.draw_without_rendering()
+    (panel,) = figure.axes
+    assert max(len(label.get_text()) for label in panel.get_yticklabels()) >= len("−0.05")
+    assert panel.yaxis.label.get_window_extent().x0 > 0.02 * figure.dpi
+
+
 def test_intervals_of_few_lines_are_bars_at_every_n_and_of_many_one_bar_each():
     for count, at in ((1, [1, 3, 5]), (MOST_WHISKERS, [1, 3, 5]), (MOST_WHISKERS + 1, [5])):
         *drawn_of_lines, _to_labels = drawn(count)[1].collections
