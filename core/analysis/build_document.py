@@ -11,12 +11,12 @@ import numpy as np
 from nws.core.analysis.choose_statements import ranked_systems, statements, warnings
 from nws.core.analysis.claimed_lengths import claims_of
 from nws.core.analysis.content_kept import content_kept
-from nws.core.analysis.curves import sweep_curves, uncut_scores
+from nws.core.analysis.curves import curves_by_metric, uncut_by_metric, uncut_scores
 from nws.core.analysis.gain_over_random import magic_numbers
 from nws.core.analysis.late_gains import late_gains
 from nws.core.analysis.learning_curves import learning_lines
 from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from nws.core.analysis.own_words import own_words
+from nws.core.analysis.own_words import COVERAGE, FAITHFULNESS, own_words
 from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compare_systems
 from nws.core.analysis.points import Points, pairs_with_lead, short_articles
 from nws.core.analysis.policy_scores import policy_scores
@@ -99,24 +99,27 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
     compared = [name for name in compared_metrics(metric) if name in points.scores]
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared)
     if KEPT in points.scores and KEPT not in vs_lead:
-        scored = points.take(~np.isnan(points.scores[KEPT]))
+        scored = points.of_metrics((KEPT,)).take(~np.isnan(points.scores[KEPT]))
         vs_lead |= {KEPT: compare_systems(scored, scored, pairs_with_lead(scored), KEPT)}
     told = compared if len(points) <= MOST_FOR_ALL_METRICS else [metric]
+    names = tuple(dict.fromkeys((metric, *compared, *points.scores)))
+    curves, uncut = curves_by_metric(points, names), uncut_by_metric(points, names)
     return tuple(
         MetricFindings(
             name,
-            curves=sweep_curves(points, name),
-            uncut=uncut_scores(points, name),
+            curves=curves[name],
+            uncut=uncut[name],
             magic_numbers=magic_numbers(points, name) if name in told else (),
             vs_lead=vs_lead.get(name, ()),
         )
-        for name in dict.fromkeys((metric, *compared, *points.scores))
+        for name in names
     )
 
 
 def _content_kept(points: Points) -> dict[str, Any]:
     """What was found in content kept, of the summaries that have it."""
-    scored = points.take(~np.isnan(points.scores[KEPT]))
+    of_answer = [name for name in (KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
+    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[KEPT]))
     return {
         "kept": content_kept(scored),
         "kept_uncut": uncut_scores(scored, KEPT),

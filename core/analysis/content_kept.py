@@ -45,7 +45,8 @@ def content_kept(points: Points) -> tuple[ContentKept, ...]:
         StoreError: the points are not those of one run (see `build_grids`).
     """
     persons = dict(_persons(points))
-    by_dataset = (_of_dataset(grid, persons.get(grid.dataset, {})) for grid in build_grids(points, KEPT, points.n > 0))
+    grids = build_grids(points, KEPT, points.n > 0)
+    by_dataset = map(lambda grid: _of_dataset(grid, persons.get(grid.dataset, {})), grids)
     return tuple(replace(kept, length_unit=points.length_unit) for kept in chain.from_iterable(by_dataset))
 
 

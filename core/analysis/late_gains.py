@@ -16,6 +16,7 @@ and Acceptance Sampling, Technometrics 24, 295-300). How often that is: docs/ans
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -41,7 +42,8 @@ def late_gains(points: Points) -> tuple[LateGain, ...]:
     """
     grids = build_grids(points, KEPT, points.n > 0)
     longest, is_words = points.reference_lengths, points.length_unit == "words"
-    return tuple(gain for grid in grids for gain in _of_dataset(grid, longest.get(grid.dataset, math.inf), is_words))
+    by_dataset = map(lambda grid: _of_dataset(grid, longest.get(grid.dataset, math.inf), is_words), grids)
+    return tuple(chain.from_iterable(by_dataset))
 
 
 def _of_dataset(grid: Grid, longest: float, is_words: bool) -> Iterator[LateGain]:
