@@ -8,6 +8,7 @@ With them the run's report document is stored, which no view computes while a ru
 `smallest_n` have those of its numbers that people query.
 """
 
+import zlib
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from sqlalchemy import Connection, Float, case, cast, column, delete, exists, fu
 from nws.core.metrics.specs import DEFAULT_METRIC, F1S, Metric
 from nws.jobs.store.articles import in_run
 from nws.jobs.store.database import Database
-from nws.jobs.store.engine import insert_new
+from nws.jobs.store.engine import dump_json, insert_new
 from nws.jobs.store.run_progress import greedy_rewards, learning_curve
 from nws.jobs.store.runs import ENDED, read_run, read_shards
 from nws.jobs.store.tables import (
@@ -240,7 +241,7 @@ def stored_document(connection: Connection, run_id: str) -> "ReportDocument | No
 
     query = select(DocumentRow.document).join(RunRow, RunRow.id == DocumentRow.run_id)
     stored = connection.execute(query.where(DocumentRow.run_id == run_id, RunRow.means_kept)).scalar()
-    return None if stored is None else ReportDocument.model_validate(stored)
+    return None if stored is None else ReportDocument.model_validate_json(zlib.decompress(stored))
 
 
 def built_document(
@@ -274,7 +275,7 @@ def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], R
     rows: dict[type[Base], Rows] = {
         ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in document.share_rows()],
         SmallestNRow: document.smallest_rows(),
-        DocumentRow: [{"document": values, "headlines": _headlines(values)}],
+        DocumentRow: [{"document": zlib.compress(dump_json(values).encode()), "headlines": _headlines(values)}],
     }
     return {table: [{"run_id": run_id} | row for row in part] for table, part in rows.items()}
 

@@ -308,15 +308,16 @@ class SmallestNRow(_OfAnswer, Base):
 
 
 class DocumentRow(_OfRun, Base):
-    """Of a run that has ended: its report document (`nws.core.findings.report_document.ReportDocument`).
+    """Of a run that has ended: its report document (`nws.core.findings.report_document`), as JSON that zlib has compressed.
 
-    `headlines` has, for lists of runs, the first statement on each dataset.
+    Most of it repeats the names of fields: compressed, it takes a fifth. `headlines` has, for lists of runs, the first
+    statement on each dataset.
     """
 
     __tablename__ = "documents"
 
     headlines: Mapped[dict[str, Any]]
-    document: Mapped[dict[str, Any]]
+    document: Mapped[bytes]
 
 
 class LogLineRow(_OfRun, Base):

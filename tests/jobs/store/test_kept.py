@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from stored_rows import rows
 
+from nws.core.analysis import Points
 from nws.core.analysis.content_kept import content_kept
+from nws.core.analysis.document import build_document
 from nws.core.article import Article
 from nws.core.findings.content import KEPT
+from nws.core.metrics.specs import METRICS, OPTIONAL
 from nws.core.types import BundleResult
+from nws.jobs.store.means import document_rows
+from nws.jobs.store.tables import DocumentRow
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -74,3 +79,31 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_built(store, scored, m
     assert (store.stored_document(run_id), store.headlines([run_id]), counts(store)) == (None, {}, (0, 0))
     assert all((live.of_metric().vs_lead, live.all_pairs, live.kept_uncut))
     assert live.reference_lengths == {"a": 1, "b": 1}  # the words of "r"
+
+
+def stored_bytes(systems: int, articles: int) -> int:
+    """The size of the document of so many systems at eleven n on two datasets, with all scores drawn at random."""
+    names = "lead", "random", *(f"all-MiniLM-L6-v2|system-{i}|chunks" for i in range(systems - 2))
+    places = np.meshgrid(np.arange(systems), np.arange(2 * articles), np.arange(1, 22, 2), indexing="ij")
+    system, article, n = (of.ravel().astype(np.int32) for of in places)
+    rng = np.random.default_rng(0)
+    points = Points(
+        systems=names,
+        kinds=("control", "control", *("system" for _ in names[2:])),
+        articles=tuple((("cnn_dailymail", "xsum")[i % 2], f"{i:016x}") for i in range(2 * articles)),
+        system=system,
+        article=article,
+        n=n,
+        words=n,
+        text=rng.integers(1, 2**60, len(n)),
+        scores={metric: rng.random(len(n)) for metric in (*METRICS, *OPTIONAL)},
+    )
+    return len(document_rows("run", build_document(points))[DocumentRow][0]["document"])
+
+
+def test_the_stored_document_of_the_largest_recipe_is_small():
+    assert stored_bytes(systems=18, articles=25) < 1e6
+
+
+def test_a_stored_document_does_not_grow_with_the_number_of_articles():
+    assert stored_bytes(systems=5, articles=1000) < 1.1 * stored_bytes(systems=5, articles=50)
