@@ -1,7 +1,8 @@
-"""What reading a large store costs: `ls`, `status`, `logs`, each view and `report`, in seconds and in memory.
+"""What reading a large store costs: `ls`, `status`, `logs`, views, document and `report`, in seconds and in memory.
 
     python -m bench.large_store fill --store sqlite:///large.db [--articles 40 20]
     python -m bench.large_store time --store sqlite:///large.db
+    python -m bench.large_store document --store sqlite:///large.db    # builds that of the largest run, and no more
 
 The summaries are made: articles of random words, scores of a seeded generator. They go in through `RunWriter.record`,
 so that what the store keeps beside them is what a run keeps.
@@ -24,6 +25,7 @@ from nws.core.article import Article
 from nws.core.metrics.specs import as_columns
 from nws.core.types import BundleResult, Score, Summary, SystemKind
 from nws.jobs.store import RunSpec, Store, open_store, upgrade_schema
+from nws.jobs.store.means import built_document
 
 LENGTHS = tuple(range(1, 22, 2))
 MODELS = ("bert-base-uncased", "xlnet-base-cased", "electra-base-discriminator")
@@ -61,7 +63,8 @@ def fill_run(
 ) -> str:
     """A finished run of made articles and summaries, which `number` seeds: its id."""
     about = {"libraries": {}, "encoders": {}, "segmentation": "made", "bertscore": "made", "datasets": {}}
-    spec = RunSpec("phase1", {}, f"made-{number}", number, "made", about, {"bertscore": "made"}, len(SYSTEMS))
+    signatures = {"bertscore": "made", "kept": "made"}
+    spec = RunSpec("phase1", {}, f"made-{number}", number, "made", about, signatures, len(SYSTEMS))
     run_id, rng = store.create_run(spec, f"phase1-made-{number}"), np.random.default_rng(number)
     writer = store.writer(run_id, store.claim_run(run_id, "bench", os.getpid()))
     writer.start("cpu", "made", SYSTEMS)
@@ -90,13 +93,17 @@ def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
         if lacking and system.startswith(f"{lacking}|position"):
             continue
         above = {"system": 0.03, "upper bound": 0.2, "control": 0.0}[kind] + 0.002 * place
-        noise = rng.normal(0, 0.05, (len(LENGTHS), 4))
+        noise = rng.normal(0, 0.05, (len(LENGTHS), 5))
         copies = rng.random(len(LENGTHS)) < SHARE_OF_COPIES
         for k, n in enumerate(LENGTHS):
-            f1 = [float(0.3 + hard + above * np.exp(-((n - 9) ** 2) / 60) + 0.006 * n + e) for e in noise[k]]
+            f1 = [float(0.3 + hard + above * np.exp(-((n - 9) ** 2) / 60) + 0.006 * n + e) for e in noise[k, :4]]
+            kept = float((0.4 + above) * (1 - np.exp(-n / 9)) + hard + noise[k, 4])
             text = texts[n] if copies[k] else " ".join(rng.choice(WORDS, min(n, words)))
-            of = dict(zip(("bertscore", "rouge1", "rouge2", "rougel"), (Score(f, f, f) for f in f1), strict=True))
-            scores = as_columns({**of, "efficiency": f1[0] / n, "density": float(rng.random()), "coverage": 1.0})
+            of: dict[str, Score | float] = dict(
+                zip(("bertscore", "rouge1", "rouge2", "rougel"), (Score(f, f, f) for f in f1), strict=True)
+            )
+            of |= {"efficiency": f1[0] / n, "density": float(rng.random()), "coverage": 1.0}
+            scores = as_columns(of) | {"kept": kept}
             extra = {"draws": (text,) * 5} if system == "random" else {}
             yield Summary(article.id, system, n, text, min(n, words), 0.01, scores, extra)
 
@@ -129,9 +136,18 @@ def measure(url: str, reports: Path) -> list[Cost]:
             of_process(f"query: count of {view}", [*nws, "query", f"select count(*) from {view}", "--store", url])
         )
     for run in runs[:: max(1, len(runs) - 1)]:
+        if run.id == largest:
+            build = [sys.executable, "-m", "bench.large_store", "document", "--store", url]
+            costs.append(of_process(f"document: {run.summaries:,} summaries", build))
         command = [*nws, "report", run.id, "--out", str(reports / run.id), "--store", url]
         costs.append(of_process(f"report: {run.summaries:,} summaries", command))
     return costs + _of_store(url, largest)
+
+
+def build_largest(url: str) -> None:
+    """Build the document of the largest run, as the end of that run did."""
+    with open_store(url, read_only=True) as store, store.reading() as reader:
+        built_document(reader, [max(store.list_runs(), key=lambda run: run.summaries).id])
 
 
 def of_process(what: str, command: Sequence[str]) -> Cost:
@@ -160,13 +176,16 @@ def _of_store(url: str, run_id: str) -> list[Cost]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.large_store", description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=("fill", "time"))
+    parser.add_argument("action", choices=("fill", "time", "document"))
     parser.add_argument("--store", required=True)
     parser.add_argument("--articles", type=int, nargs="+", default=ARTICLES, help="of each run that is made")
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args()
     if options.action == "fill":
         fill(options.store, options.articles)
+        return
+    if options.action == "document":
+        build_largest(options.store)
         return
     load = os.getloadavg()[0]
     costs = measure(options.store, options.reports)

@@ -91,7 +91,7 @@ def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
             of = zip(F1S, (Score(p, r, 2 * p * r / (p + r)) for p, r in raw), strict=True)
             parts = {metric.removesuffix("_f1"): score for metric, score in of}
             single = {"efficiency": parts["bertscore"].f1 / n, "density": 1.0, "coverage": 1.0}
-            scores = as_columns({**parts, **single})
+            scores = as_columns({**parts, **single}) | {"kept": parts["bertscore"].recall}
             extra = {"draws": (text,) * 5} if kind == "control" and system == "random" else {}
             yield Summary(article.id, system, n, text, n, 0.01, scores, extra)
 
