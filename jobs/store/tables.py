@@ -308,7 +308,7 @@ class SmallestNRow(_OfAnswer, Base):
 
 
 class DocumentRow(_OfRun, Base):
-    """Of a run that has ended: its report document (`nws.core.findings.report_document`), as JSON that zlib has compressed.
+    """Of a run that has ended: its report document (`nws.core.findings.report_document`), as compressed JSON.
 
     Most of it repeats the names of fields: compressed, it takes a fifth. `headlines` has, for lists of runs, the first
     statement on each dataset.

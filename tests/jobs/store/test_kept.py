@@ -7,8 +7,8 @@ import pytest
 from stored_rows import rows
 
 from nws.core.analysis import Points
+from nws.core.analysis.build_document import build_document
 from nws.core.analysis.content_kept import content_kept
-from nws.core.analysis.document import build_document
 from nws.core.article import Article
 from nws.core.findings.content import KEPT
 from nws.core.metrics.specs import METRICS, OPTIONAL
