@@ -233,7 +233,29 @@ def _postgres_engine(address: Address, **options: object) -> Engine:
             f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "psycopg[binary]"`'
         ) from error
     event.listen(engine, "connect", _plain_numbers)
+    # Before SQLAlchemy's own listener, which reads text.
+    event.listen(engine, "connect", partial(_require_utf8, address), insert=True)
     return engine
+
+
+def _require_utf8(address: Address, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    """Refuse a database and a client that cannot keep every text: in SQL_ASCII text even comes back as bytes.
+
+    Raises:
+        StoreError: the encoding of one of them is not UTF-8.
+    """
+    # None where a connection pooler does not say.
+    database, client = map(connection.pgconn.parameter_status, (b"server_encoding", b"client_encoding"))
+    if database not in (b"UTF8", None):
+        raise StoreError(
+            f"the database of the store {address.shown} has the encoding {database.decode()}, which cannot keep every "
+            "text. Create one in UTF-8: createdb -T template0 -E UTF8 NAME"
+        )
+    if client not in (b"UTF8", None):
+        raise StoreError(
+            f"the connection to the store {address.shown} has the client encoding {client.decode()}, which cannot "
+            "carry every text: set PGCLIENTENCODING (or client_encoding in the URL) to UTF8"
+        )
 
 
 def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
