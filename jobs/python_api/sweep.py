@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from nws.cluster.dispatcher import rows_warning
-from nws.core.errors import CorpusError, NwsError, RecipeError
+from nws.core.errors import CorpusError, RecipeError
 from nws.core.systems.rulers import REFERENCE_WORDS
 from nws.core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
+from nws.jobs.python_api.arguments import ArgumentConsole, naming_arguments, plain
 from nws.jobs.python_api.result import SWEEP, Result
-from nws.jobs.report.console import PrintableConsole
 from nws.jobs.store import open_store
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ ALWAYS = ("lead", "random", REFERENCE_WORDS)
 """What every sweep has: nobody can tell otherwise what length alone gains, and what n words of a person keep."""
 
 
+@naming_arguments
 def sweep(
     articles: object,
     n: int | str | Sequence[int] | None = None,
@@ -41,8 +42,11 @@ def sweep(
     predictions: str | Sequence[str] = (),
     prompt: str | None = None,
     bertscore_model: str | None = None,
+    bertscore_layer: int | None = None,
+    tokenizer: str | None = None,
     labels: Mapping[str, str] | None = None,
     seed: int = 0,
+    split: str = "test",
     text_field: str | None = None,
     reference_field: str | None = None,
     key_field: str | None = None,
@@ -75,8 +79,11 @@ def sweep(
         predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
         prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
         bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
+        bertscore_layer: the layer of that backbone; the one tuned for it unless given.
+        tokenizer: of ROUGE: rouge_score (of English unless given), kiwi (of Korean), mecab, okt, or char.
         labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
         seed: of what is drawn, as by `random`.
+        split: that of a Hub dataset, or of a folder with splits.
         text_field: name of the field with the text, where the usual ones do not fit.
         reference_field: that of the references.
         key_field: that of the keys.
@@ -139,25 +146,22 @@ def sweep(
         "predictions": _several(predictions) or None,
         "prompt": prompt,
         "bertscore.model": bertscore_model,
+        "bertscore.num_layers": plain(bertscore_layer),
+        "rouge.tokenizer": tokenizer,
         "labels": None if labels is None else dict(labels),
-        "seed": seed,
+        "seed": plain(seed),
     }
-    spec = Dataset(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
-    try:
-        spec = replace(spec, clean_texts=tuple(_several(clean_texts)), join_references=join_references)
-        chosen_settings = {key: value for key, value in settings.items() if value is not None}
-        plan = _plan(articles, spec, chosen_settings, *([plugin_of_session(*own)] if any(own) else []))
-    except NwsError as error:
-        if error.settings:
-            error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
-        raise
+    spec = Dataset(NAME, split, text_field=text_field, reference_field=reference_field, key_field=key_field)
+    spec = replace(spec, clean_texts=tuple(_several(clean_texts)), join_references=join_references)
+    chosen_settings = {key: value for key, value in settings.items() if value is not None}
+    plan = _plan(articles, spec, chosen_settings, *([plugin_of_session(*own)] if any(own) else []))
     return _run(plan)
 
 
 def _lengths(lengths: int | str | Sequence[int] | None) -> str | tuple[int, ...] | None:
     if lengths is None or isinstance(lengths, str):
         return lengths
-    return (lengths,) if isinstance(lengths, int) else tuple(lengths)
+    return tuple(map(plain, lengths if isinstance(lengths, Iterable) else (lengths,)))
 
 
 def _several(values: Any) -> Sequence[Any]:
@@ -198,7 +202,7 @@ def _run(plan: "Plan") -> Result:
     from nws.jobs.drive.pools import open_pools
     from nws.jobs.report.warnings import tell_lengths, warn_of_corpora, warn_of_repeats
 
-    console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
+    console = ArgumentConsole()
     warn_of_corpora(plan.corpora, plan.language, console)
     warn_of_repeats(plan.corpora, console)
     tell_lengths(plan, console, "n=")
@@ -236,12 +240,13 @@ def corpus_of(articles: object, spec: Dataset) -> OpenDataset:
         CorpusError: `articles` is something else or empty, or a row holds no article (named by its number from 1).
     """
     if isinstance(articles, str | Path):
-        return open_dataset(replace(spec, name=str(articles), split="test"))
+        return open_dataset(replace(spec, name=str(articles)))
     rows = _rows(articles)
     if not rows:
         raise CorpusError("There is no article: `articles` is empty.")
     content = json.dumps(rows, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
-    return open_rows(rows, NAME, NAME, f"sha256:{hashlib.sha256(content).hexdigest()}", spec)
+    revision = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return open_rows(rows, NAME, NAME, revision, replace(spec, split="all"))
 
 
 def _rows(articles: object) -> Sequence[Mapping[str, Any]]:

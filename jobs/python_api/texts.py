@@ -9,6 +9,7 @@ import pandas as pd
 
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.text.length import count_words
+from nws.jobs.python_api.arguments import ArgumentConsole, index_of, listed, naming_arguments, plain
 from nws.jobs.report.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
 _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
 
 
+@naming_arguments
 def score(
     predictions: Sequence[str],
     references: Sequence[str | Sequence[str]],
@@ -25,8 +27,10 @@ def score(
     *,
     sources: Sequence[str] | None = None,
     lang: str | None = None,
+    tokenizer: str | None = None,
     stemmer: bool = False,
     bertscore_model: str | None = None,
+    bertscore_layer: int | None = None,
     fluency_model: str | None = None,
     faithfulness_model: str | None = None,
     clean_texts: str | Sequence[str] = (),
@@ -44,8 +48,10 @@ def score(
         sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
             Content kept tells documents apart by it; without it, by their references.
         lang: `en` or `ko`; `en` unless given, and the tokenizer `unicode` where most references are in neither.
+        tokenizer: what cuts words: rouge_score (that of `en`), kiwi (that of `ko`), unicode, mecab, okt, or char.
         stemmer: ROUGE compares Porter stems (English only).
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
+        bertscore_layer: the layer of that backbone; the one tuned for it unless given.
         fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
         faithfulness_model: the NLI model of `faithfulness`: a folder, or a Hub id.
         clean_texts: what is removed from the texts: html, marks, ptb (docs/running.md).
@@ -92,7 +98,6 @@ def score(
     from nws.core.plugins.adapters import function_metric
     from nws.core.text.model_outputs import parse_cleaning
     from nws.core.text.text_marks import Preparation
-    from nws.jobs.report.console import ERR
     from nws.jobs.report.warnings import warn_of_rows
     from nws.jobs.tools.score import score_rows
 
@@ -105,22 +110,24 @@ def score(
     options = Options(
         stemmer=stemmer,
         lang=lang,
+        tokenizer=tokenizer,
         bertscore_model=bertscore_model or MINILM,
+        bertscore_layer=plain(bertscore_layer),
         fluency_model=fluency_model,
         faithfulness_model=faithfulness_model,
     )
-    for name, values in (("predictions", predictions), ("references", references), ("sources", sources)):
-        if isinstance(values, str):
-            raise CorpusError(f"`{name}` is one text, and must be a list of them.")
-    rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
+    texts = listed("predictions", predictions), listed("references", references)
+    rows = _rows(*texts, None if sources is None else listed("sources", sources))
     prepared, cleaning = Preparation(clean_texts, join_references), parse_cleaning(clean_outputs)
-    scored = score_rows("predictions", rows, names, options, seed, own, prepared, cleaning)
+    scored = score_rows("predictions", rows, names, options, plain(seed), own, prepared, cleaning)
+    console = ArgumentConsole()
     for line in scored.told:
-        ERR.print(line, markup=False)
-    warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, ERR)
-    return ScoreResult(scored)
+        console.print(line)
+    warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, console)
+    return ScoreResult(scored, index_of(predictions, references, sources))
 
 
+@naming_arguments
 def compare(
     a: Sequence[str],
     b: Sequence[str],
@@ -156,8 +163,8 @@ def compare(
     """
     from nws.jobs.tools.compare_texts import compare_texts, metric_rows
 
-    several = [[one] if isinstance(one, str) else list(one) for one in references]
-    texts_a, texts_b = list(a), list(b)
+    several = [[one] if isinstance(one, str) else list(one) for one in listed("references", references)]
+    texts_a, texts_b = listed("a", a), listed("b", b)
     for name, count in (("a", len(texts_a)), ("b", len(texts_b)), ("sources", len(sources or several))):
         if count != len(several):
             raise CorpusError(f"`{name}` has {count} texts, and there are {len(several)} references.")
@@ -185,7 +192,7 @@ def _rows(
             raise CorpusError(f"There are {len(predictions)} predictions and {len(values)} {name}: give one for each.")
     for i, prediction in enumerate(predictions):
         several = references[i]
-        if isinstance(several, Iterable) and not isinstance(several, str | Mapping):  # also an array of numpy's
+        if isinstance(several, Iterable) and not isinstance(several, str | Mapping | set):  # also an array of numpy's
             several = list(several)
         row = {"prediction": prediction, "references": several}
         yield f"row {i + 1}", row if sources is None else row | {"source": sources[i]}
@@ -196,6 +203,7 @@ class ScoreResult:
     """The scores of predictions with their 95 % intervals, over all rows (`to_pandas`) and of each row (`rows`)."""
 
     found: "FileScore"
+    index: "pd.Index[Any] | None" = None
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -215,14 +223,17 @@ class ScoreResult:
         return pd.DataFrame(rows, columns=_COLUMNS)
 
     def rows(self) -> pd.DataFrame:
-        """A row for each prediction: its number of `words`, and a column for each metric and part, as `rouge1_f1`."""
+        """A row for each prediction: its number of `words`, and a column for each metric and part, as `rouge1_f1`.
+
+        The index is that of the Series that was scored: of the predictions, or else of the references or sources.
+        """
         words = {"words": [count_words(prediction.row.prediction) for prediction in self.found.predictions]}
         columns = {
             f"{name}_{part}": metric.rows[:, i]
             for name, metric in self.found.metrics.items()
             for i, part in enumerate(metric.intervals)
         }
-        return pd.DataFrame(words | columns)
+        return pd.DataFrame(words | columns, index=self.index)
 
     def __repr__(self) -> str:
         means = [f"{name} {[*metric.intervals.values()][-1].mean:.4f}" for name, metric in self.found.metrics.items()]

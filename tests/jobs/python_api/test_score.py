@@ -3,8 +3,10 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -96,3 +98,39 @@ def test_functions_may_be_given_by_names() -> None:
     assert found.to_pandas().set_index("metric").score.to_dict() == {"length": 2.0}
     with pytest.raises(PluginError, match="rouge1"):
         nws.score(["a"], ["a"], metrics={"rouge1": lambda summary, references: 1.0})
+
+
+def test_rows_have_the_index_of_the_series_that_was_scored() -> None:
+    frame = pd.DataFrame({"mine": PREDICTIONS, "theirs": REFERENCES}, index=[7, 3, 5])
+    expected = nws.score(PREDICTIONS, REFERENCES).rows()
+    for found in (nws.score(frame["mine"], frame["theirs"]), nws.score(PREDICTIONS, frame["theirs"])):
+        assert found.rows().index.tolist() == [7, 3, 5]
+        assert found.rows().reset_index(drop=True).equals(expected)
+    assert expected.index.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("make", [set, dict.fromkeys, lambda texts: pd.DataFrame({"mine": texts})])
+@pytest.mark.parametrize("name", ["predictions", "references", "sources"])
+def test_what_is_no_list_of_texts_is_refused(name: str, make: Callable[[list[str]], object]) -> None:
+    texts = {"predictions": PREDICTIONS, "references": PREDICTIONS, "sources": PREDICTIONS}
+    with pytest.raises(CorpusError, match=f"`{name}` must be a list of texts or a column of a frame, not a "):
+        nws.score(**texts | {name: make(PREDICTIONS)})
+    assert nws.score(**{key: iter(values) for key, values in texts.items()}).rows().words.tolist() == [4, 5, 4]
+
+
+def test_a_layer_a_tokenizer_and_numbers_of_numpy_are_taken() -> None:
+    found = nws.score(PREDICTIONS, REFERENCES, ["bertscore", "bleu"], bertscore_layer=np.int64(2), seed=np.int64(3))
+    assert "|layer:2|" in found.signatures["bertscore"]
+    assert "tok:unicode" in nws.score(PREDICTIONS, REFERENCES, "rouge1", tokenizer="unicode").signatures["rouge1"]
+    assert json.dumps(found.found.as_dict())
+
+
+def test_messages_name_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LanguageError) as raised:
+        nws.score(["서울에 눈이 왔다"], ["눈이 왔다"])
+    assert raised.value.__notes__ == ["Arguments that help: lang, tokenizer."]
+    nws.score(["<b>a</b> b"] * 2, [["<b>a</b>", "b"]] * 2)
+    told = capsys.readouterr().err
+    assert 'To remove them: clean_texts="html"' in told
+    assert "If they are the sentences of one: join_references\n" in told
+    assert "--" not in told

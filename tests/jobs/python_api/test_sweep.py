@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -19,6 +20,7 @@ from threadpoolctl import threadpool_info
 import nws
 from nws.core.errors import CorpusError, NwsError, PluginError, RecipeError
 from nws.core.metrics.specs import METRICS
+from nws.core.text.dataset import BUNDLED
 from nws.jobs.python_api.sweep import ALWAYS
 
 SYSTEMS = ["textrank", "lead3", "oracle"]
@@ -238,3 +240,27 @@ def test_what_is_no_system_or_metric_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         nws.sweep(rows, n=3, **arguments)
+
+
+def test_a_layer_a_tokenizer_and_numbers_of_numpy_are_swept() -> None:
+    found = nws.sweep(
+        [GOOD], n=np.array([3]), systems=[], bertscore_layer=np.int64(2), tokenizer="char", seed=np.int8(1)
+    )
+    assert "|layer:2|" in found.run.signatures["bertscore"]
+    assert "tok:char" in found.run.signatures["rouge"]
+    assert nws.sweep([GOOD], n=np.int64(3), systems=[]).run.recipe["n"] == [3]
+
+
+def test_a_split_of_a_folder_is_swept(tmp_path: Path) -> None:
+    datasets.DatasetDict(train=ONE).save_to_disk(str(tmp_path))
+    with pytest.raises(CorpusError, match="no split 'test'") as raised:
+        nws.sweep(str(tmp_path), n=3, systems=[])
+    assert raised.value.__notes__ == ["Arguments that help: split."]
+    assert nws.sweep(str(tmp_path), n=3, systems=[], split="train").run.articles_done == 1
+
+
+def test_a_korean_sweep_names_arguments_for_its_models() -> None:
+    articles = pd.read_json(BUNDLED["sample-ko"], lines=True).head(1)
+    with pytest.raises(RecipeError, match='such as encoder="sentence-transformers') as raised:
+        nws.sweep(articles, n=3, systems=[])
+    assert "--" not in str(raised.value)
