@@ -152,6 +152,8 @@ def observed(metric: FloatArray, gold: FloatArray) -> FloatArray:
 
 def standardised(scores: FloatArray) -> FloatArray:
     """`scores` with mean 0 and standard deviation 1 over all cells but gaps, which changes no correlation."""
+    # By a power of two, which changes no digit: squares of scores around 1e-200 would all be 0, of 1e200 infinite.
+    scores = np.ldexp(scores, -np.frexp(np.nanmax(np.abs(scores)))[1])
     centred = scores - scores[~np.isnan(scores)].mean()
     deviation = centred[~np.isnan(centred)].std()
     return np.asarray(centred / deviation if deviation else centred, dtype=np.float64)

@@ -68,11 +68,13 @@ class ScoreTable:
         systems: in the order of the file.
         documents: in the order of the file.
         scores: by column, float64 of shape (systems, documents); NaN where there is none, or no row.
+        averaged: how many pairs of a system and a document have several human scores, of which the mean is taken.
     """
 
     systems: tuple[str, ...]
     documents: tuple[str, ...]
     scores: Mapping[str, FloatArray]
+    averaged: int
 
     def filled(self, columns: Sequence[str]) -> "ScoreTable":
         """With a gap in every column where one of these has it, without systems and documents that are all gaps then.
@@ -90,13 +92,19 @@ class ScoreTable:
                 f"{', '.join(columns)}; a correlation needs {FEWEST} of both."
             )
         scores = {name: np.where(there, values, np.nan)[np.ix_(*kept)] for name, values in self.scores.items()}
-        return ScoreTable(systems, documents, scores)
+        return ScoreTable(systems, documents, scores, self.averaged)
 
 
-def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
+def read_scores(path: Path, columns: Sequence[str], human: str | None = None) -> ScoreTable:
     """Read a JSONL, CSV or Parquet file with the fields `system`, `document` and `columns`, one row a summary.
 
     The column `WORDS` is read in any case. It is NaN where a row has neither a number nor a text for it.
+
+    Args:
+        path: the file.
+        columns: of scores.
+        human: the one of them that may hold a list with the score of each annotator, or stand in a row for each: a
+            summary has their mean.
 
     Raises:
         RecipeError: a column is named twice.
@@ -104,22 +112,37 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     """
     if twice := [column for column in columns if columns.count(column) > 1]:
         raise RecipeError(f"Column {twice[0]!r} is named twice.")
-    others = [column for column in columns if column != WORDS]
+    others = [column for column in columns if column not in (WORDS, human)]
     cells: dict[tuple[str, str], tuple[float, ...]] = {}
     lines: dict[tuple[str, str], str] = {}
-    for where, row in read_rows(path, (SYSTEM, DOCUMENT, *others, WORDS, *TEXTS)):
+    ratings: dict[tuple[str, str], list[float]] = {}
+    for where, row in read_rows(path, (SYSTEM, DOCUMENT, *columns, WORDS, *TEXTS)):
         with naming(path, where):
-            key = name_of(row, SYSTEM), name_of(row, DOCUMENT)
-            if key in cells:
-                raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.")
-            cells[key] = *(_number(row, column) for column in others), _words(row, is_needed=WORDS in columns)
-            lines[key] = where
+            key = name_of(row, SYSTEM).strip(), name_of(row, DOCUMENT).strip()
+            cell = *(_number(row, column) for column in others), _words(row, is_needed=WORDS in columns)
+            if key in cells and (human is None or not np.array_equal(cells[key], cell, equal_nan=True)):
+                alike = f" Rows of several annotators may differ in {human!r} alone." if human else ""
+                raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.{alike}")
+            cells[key] = cell
+            lines.setdefault(key, where)
+            ratings.setdefault(key, []).extend(_ratings(row, human) if human else ())
     if not cells:
         raise CorpusError(f"{path} holds no row.")
     systems, documents = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
-    gaps = (math.nan,) * (len(others) + 1)
-    values = np.array([[cells.get((system, document), gaps) for document in documents] for system in systems])
-    return ScoreTable(systems, documents, {name: values[:, :, i] for i, name in enumerate([*others, WORDS])})
+    means = {key: math.fsum(given) / len(given) if given else math.nan for key, given in ratings.items()}
+    rows = {key: (*cell, means[key]) for key, cell in cells.items()}
+    gaps = (math.nan,) * (len(others) + 2)
+    values = np.array([[rows.get((system, document), gaps) for document in documents] for system in systems])
+    names = [*others, WORDS, *([human] if human else [])]
+    scores = {name: values[:, :, i] for i, name in enumerate(names)}
+    return ScoreTable(systems, documents, scores, sum(len(given) > 1 for given in ratings.values()))
+
+
+def _ratings(row: dict[str, object], human: str) -> list[float]:
+    """The human scores in a row that are there."""
+    value = value_of(row, human)
+    given = value if isinstance(value, list) else [value]
+    return [number for one in given if not math.isnan(number := _number({human: one}, human))]
 
 
 def _words(row: dict[str, object], is_needed: bool) -> float:
@@ -170,17 +193,20 @@ class FileCorrelation:
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as `nws correlate --json` prints them."""
+        averaged = "|human:mean-over-annotators" if self.table.averaged else ""
+        gaps = "" if min(self.pairs.values()) == self.possible else "|gaps:by-pair"
         return {
             "human": self.human,
             "systems": len(self.table.systems),
             "documents": len(self.table.documents),
             "pairs": self.pairs,
             "possible_pairs": self.possible,
+            "averaged_pairs": self.table.averaged,
             "metrics": _by_metric(self.correlations),
             "equal_length": self.equal_length,
             "differences": [asdict(row) | {"significant": row.significant} for row in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
-            "signature": SIGNATURE if min(self.pairs.values()) == self.possible else f"{SIGNATURE}|gaps:by-pair",
+            "signature": SIGNATURE + averaged + gaps,
             "seed": self.seed,
         }
 
@@ -203,7 +229,7 @@ def correlate_file(
     """
     if not metrics:
         raise RecipeError("--metrics names no column.")
-    table = read_scores(path, [*metrics, human])
+    table = read_scores(path, [*metrics, human], human)
     shared = table.filled([*metrics, human])
     scores, gold, words = {name: shared.scores[name] for name in metrics}, shared.scores[human], shared.scores[WORDS]
     measured = scores if human == WORDS or np.isnan(words[~np.isnan(gold)]).any() else scores | {WORDS: words}
@@ -285,6 +311,8 @@ def _difference_cells(difference: Difference) -> tuple[Cell, Cell]:
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
     """Notes on these scores, a line each."""
+    if averaged := result.table.averaged:
+        yield f"{averaged} pairs of a system and a document have several {result.human} scores: their mean counts."
     for name, pairs in result.pairs.items():
         if pairs < result.possible:
             kind = "human" if name == result.human else name
@@ -293,10 +321,9 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
         yield f"No row {WORDS!r}: of {missing:,} summaries the length is unknown. {_HOW_TO_HAVE}"
     for one in result.correlations:
         if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
-            yield (
-                f"{one.metric}: {one.documents_left_out} of {len(result.table.documents)} documents have no "
-                "correlation, since every system has the same score there. The summary level leaves them out."
-            )
+            documents = f"{one.documents_left_out} of {len(result.table.documents)} documents have no correlation"
+            why = _why_left_out(result, one.metric, one.documents_left_out)
+            yield f"{one.metric}: {documents}, {why}. The summary level leaves them out."
     count, pairs = len(result.table.systems), len({(one.a, one.b) for one in result.differences})
     smallest = 2.0 * pairs / 2.0**count
     if pairs and smallest >= ALPHA:
@@ -308,6 +335,22 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
         yield f"? undecided: Holm p is so near to {decimals(ALPHA, 2)} that another seed may be on the other side."
     if len(result.table.systems) < _FEW_SYSTEMS:
         yield f"With {len(result.table.systems)} systems the intervals of the system level are too narrow."
+
+
+def _why_left_out(result: FileCorrelation, metric: str, count: int) -> str:
+    """Why so many documents have no correlation of a metric with the human scores."""
+    both = np.stack([result.table.scores[metric], result.table.scores[result.human]])
+    is_alone = (~np.isnan(both)).all(axis=0).sum(axis=0) < 2
+    is_flat = (np.nanmax(both, axis=1) == np.nanmin(both, axis=1)).any(axis=0) & ~is_alone
+    alone, flat = int(is_alone.sum()), int(is_flat.sum())
+    if flat == count:
+        return "since every system has the same score there"
+    reasons = {
+        "only one system": alone,
+        "the same score of every system": flat,
+        "too small differences": count - alone - flat,
+    }
+    return "since " + " and ".join(f"{number} have {reason}" for reason, number in reasons.items() if number)
 
 
 def _how_to_read(result: FileCorrelation) -> Iterator[str]:

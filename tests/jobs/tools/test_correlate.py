@@ -222,3 +222,74 @@ def test_cells_without_a_score_are_gaps(tmp_path: Path, cell: str) -> None:
 def test_columns_that_are_no_scores_are_refused(tmp_path: Path, scores: Path) -> None:
     with pytest.raises(RecipeError, match="--metrics names no column"):
         correlate_file(scores, [], "human", seed=0)
+
+
+def judged_by_three(rows: list[dict[str, Any]]) -> list[list[float]]:
+    """Scores of three annotators around each human score; the second one skips every fifth row."""
+    drawn = np.random.default_rng(2).integers(-2, 3, size=(len(rows), 3)).tolist()
+    return [
+        [row["human"] + given for j, given in enumerate(scores) if j != 1 or i % 5]
+        for i, (row, scores) in enumerate(zip(rows, drawn, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("form", ["rows", "lists"])
+def test_the_scores_of_several_annotators_are_averaged(nws, tmp_path: Path, form: str, suffix: str) -> None:
+    rows = rows_of("abcd", range(5))
+    for i, row in enumerate(rows):
+        row["m"] += i % 3
+    given = judged_by_three(rows)
+    means = [row | {"human": math.fsum(scores) / len(scores)} for row, scores in zip(rows, given, strict=True)]
+    each = [row | {"human": score} for row, scores in zip(rows, given, strict=True) for score in scores]
+    lists = [row | {"human": scores} for row, scores in zip(rows, given, strict=True)]
+    path, several = tmp_path / f"s.{suffix}", {"rows": each[::-1], "lists": lists}[form]
+    if suffix == "jsonl":
+        written(path, several)
+    else:
+        pandas.DataFrame(several).to_parquet(path)
+    found = nws("correlate", str(path), "-m", "m", "--human", "human", "--json").json
+    for (level, name), value in by_scipy(means, "m").items():
+        assert found["metrics"]["m"][level][name]["value"] == pytest.approx(value)
+    assert (found["averaged_pairs"], found["possible_pairs"]) == (20, 20)
+    assert found["signature"].endswith("|human:mean-over-annotators")
+    page = nws("correlate", str(path), "-m", "m", "--human", "human").out
+    assert "20 pairs of a system and a document have several human scores: their mean" in page
+
+
+def test_rows_of_annotators_that_differ_elsewhere_are_refused(tmp_path: Path) -> None:
+    rows = rows_of("abc", range(3))
+    file = written(tmp_path / "s.jsonl", [*rows, rows[0] | {"m": 0.5}])
+    with pytest.raises(
+        CorpusError, match=r"line 10: System 'a' .* in line 1 already\. Rows of several .* 'human' alone"
+    ):
+        correlate_file(file, ["m"], "human", seed=0)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-300, 1e200])
+def test_very_small_and_large_scores_correlate_as_others(tmp_path: Path, scores: Path, factor: float) -> None:
+    rows = [json.loads(line) for line in scores.read_text().splitlines()]
+    scaled = [row | {"near": row["near"] * factor} for row in rows]
+    expected = correlate_file(scores, ["near"], "human", seed=0).correlations
+    found = correlate_file(written(tmp_path / "scaled.jsonl", scaled), ["near"], "human", seed=0).correlations
+    assert [one.value for one in found] == pytest.approx([one.value for one in expected])
+    assert found[0].low == pytest.approx(expected[0].low)
+
+
+def test_a_reason_is_given_only_where_it_holds(nws, tmp_path: Path) -> None:
+    rows = [row for row in rows_of("abcd", range(9)) if "abcd".index(row["system"]) == int(row["document"]) % 4]
+    page = nws("correlate", str(written(tmp_path / "s.jsonl", rows)), "-m", "m", "--human", "human").out
+    assert "9 of 9 documents have no correlation, since 9 have only one system." in " ".join(page.split())
+    assert "the same score" not in page
+    flat = [row | {"human": 1} for row in rows_of("abcd", [9, 10])]
+    page = nws("correlate", str(written(tmp_path / "s.jsonl", rows + flat)), "-m", "m", "--human", "human").out
+    told = "11 of 11 documents have no correlation, since 9 have only one system and 2 have the same score of every"
+    assert told in " ".join(page.split())
+
+
+def test_blanks_around_a_name_make_no_other_system(tmp_path: Path) -> None:
+    rows = rows_of("abc", range(4))
+    rows[0]["system"] += " "
+    rows[5]["document"] = f" {rows[5]['document']}"
+    found = read_scores(written(tmp_path / "s.jsonl", rows), ["m"])
+    assert (found.systems, found.documents) == (("a", "b", "c"), ("0", "1", "2", "3"))
