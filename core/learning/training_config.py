@@ -201,6 +201,9 @@ class Decoding:
         fluency_weight: v in + v · fluency (`nws.core.metrics.fluency`), in nats a token, of the 32 summaries that are
             best without it; the recipe names the model.
         temperature: that summaries are drawn with: above 1, they differ more.
+
+    Raises:
+        RecipeError: `greedy`, which draws nothing that could be weighed, has a `fluency_weight`.
     """
 
     method: Literal["greedy", "rerank"] = "greedy"
@@ -211,10 +214,16 @@ class Decoding:
     fluency_weight: Weight = 0.0
     temperature: Size = 1.0
 
+    def __post_init__(self) -> None:
+        if self.method == "greedy" and self.fluency_weight:
+            raise RecipeError(
+                "greedy has no fluency_weight, since it writes one summary: leave it out, or take rerank."
+            )
+
     @property
     def needs_fluency(self) -> bool:
         """Whether it asks a language model."""
-        return self.method == "rerank" and self.fluency_weight > 0
+        return self.fluency_weight > 0
 
     @property
     def label(self) -> str:

@@ -43,16 +43,17 @@ def submit_phase2(
 
     They are compared with other systems, on articles they never saw.
     """
-    overrides = _overrides(ctx, run)
-    if trained_on := ctx.obj.get("train_datasets"):
-        if "datasets" not in overrides:
-            from nws.core.text.dataset import has_splits
+    from nws.jobs.recipes.load import bundled_names
 
-            for name in trained_on:
-                if not has_splits(name):
-                    raise RecipeError(f"{name} has no test split: name the test articles with --test-dataset.")
-            overrides["datasets"] = trained_on
-        overrides.setdefault("train_datasets.split", "train")
+    overrides = _overrides(ctx, run)
+    trained_on = ctx.obj.get("train_datasets", ())
+    if trained_on and "datasets" not in overrides and run.recipe in bundled_names("phase2"):
+        from nws.core.text.dataset import has_splits
+
+        for name in trained_on:
+            if not has_splits(name):
+                raise RecipeError(f"{name} has no test split: name the test articles with --test-dataset.")
+        overrides["datasets"] = trained_on
     if seeds := ctx.obj.get("seeds"):
         overrides.setdefault("seed", seeds[0])
     _submit("phase2", overrides, target, run, store, as_json, options.ShardOptions())

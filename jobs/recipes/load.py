@@ -1,6 +1,7 @@
 """From a YAML file and overrides to a typed recipe, checked before anything is loaded."""
 
 import pkgutil
+import re
 import reprlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -18,6 +19,7 @@ from nws.jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 BUNDLED = Path(__file__).parent / "bundled"
 _MOST_VALUES = 100_000
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_][0-9_.]*")
 RECIPES = {
     "phase1": "nws.jobs.recipes.sweep_recipe:Phase1Recipe",
     "baselines": "nws.jobs.recipes.sweep_recipe:BaselinesRecipe",
@@ -39,9 +41,30 @@ def _keys(part: type) -> tuple[str, ...]:
     )
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML without what it reads otherwise than people do: of two equal keys the last one, and 010 as 8."""
+
+    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        node = super().compose_scalar_node(anchor)
+        if node.style is None and _LEADING_ZERO.fullmatch(node.value):
+            raise RecipeError(f"{node.value} begins with a zero. Write the number without it, or a text in quotes.")
+        return node
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        lines: dict[str, int] = {}
+        for key in keys:
+            if key.value in lines:
+                where = f"in lines {lines[key.value]} and {key.start_mark.line + 1}"
+                raise RecipeError(f"the key {key.value!r} stands twice, {where}: keep one.")
+            lines[key.value] = key.start_mark.line + 1
+        return node
+
+
 def _plain_values(text: str) -> Any:
     """What YAML says. With aliases a few lines may stand for billions of values, or for one that holds itself."""
-    values = yaml.safe_load(text)
+    values = yaml.load(text, _Loader)  # a safe one
     waiting, count = [values], 0
     while waiting:
         part, count = waiting.pop(), count + 1
@@ -195,8 +218,13 @@ def _part_in(annotation: Any) -> type | None:
     return next((inner for part in get_args(annotation) if (inner := _part_in(part))), None)
 
 
+def bundled_names(job: str) -> list[str]:
+    """The names of the recipes that come with NWS."""
+    return sorted(path.stem for path in (BUNDLED / job).glob("*.yaml"))
+
+
 def _read(job: str, name: str) -> dict[str, Any]:
-    bundled = sorted(path.stem for path in (BUNDLED / job).glob("*.yaml"))
+    bundled = bundled_names(job)
     path = BUNDLED / job / f"{name}.yaml" if name in bundled else Path(name)
     if not is_file(path):
         raise RecipeError(

@@ -1,8 +1,9 @@
 """The recipe of a training run: which policies are trained on which articles, and on which they are evaluated."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from nws.core.errors import RecipeError
 from nws.core.learning.training_config import (
@@ -17,6 +18,7 @@ from nws.core.learning.training_config import (
 from nws.core.metrics.registry import make_metric
 from nws.core.metrics.specs import KEPT_WORDS
 from nws.core.systems.extractive_baselines import BASELINES
+from nws.core.text.dataset import Dataset
 from nws.core.types import Precision
 from nws.jobs.recipes.base import (
     ENCODER,
@@ -46,6 +48,12 @@ def _named_decoding(name: str) -> Decoding:
     if name not in DECODINGS:
         raise ValueError(f"there is no decoding {name!r}: {' and '.join(DECODINGS)} are known by name")
     return DECODINGS[name]
+
+
+def _for_training(dataset: Any) -> Any:
+    """One of `train_datasets` in plain values: the split is that for training unless another is named."""
+    values = {"name": dataset} if isinstance(dataset, str) else dataset
+    return {"split": "train", **values} if isinstance(values, Mapping) else values
 
 
 # A recipe says how to train, not what: its name, seeds and lengths are the run's.
@@ -116,8 +124,9 @@ class Phase2Recipe(RunRecipe):
     """Training of policies, and their comparison with others on test articles.
 
     Attributes:
-        train_datasets: what policies are trained on: as for the other jobs. Of a Hub dataset, the test articles are its
-            test split unless --test-dataset is given.
+        train_datasets: what policies are trained on: as for the other jobs, but the split is `train` unless given. With
+            --dataset the test articles are the test split of the same dataset, unless --test-dataset or a recipe of
+            your own names others.
         datasets: what policies are evaluated on, and `systems`: the test articles.
         n: summary lengths in words: 7,9,11,13, or 7-13 for all of them.
         encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
@@ -134,7 +143,8 @@ class Phase2Recipe(RunRecipe):
     job: ClassVar[str] = "phase2"
 
     train_datasets: Annotated[
-        Datasets,
+        tuple[Annotated[Dataset, BeforeValidator(_for_training)], ...],
+        Field(min_length=1),
         Flag("--dataset NAME", "Articles"),
         Flag("--split NAME", "Articles", "split", told="Split of Hub datasets to train on; default: train."),
         Flag("--limit N", "Articles", "limit", 1, "Learn from at most this many articles of each dataset."),

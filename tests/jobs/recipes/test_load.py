@@ -205,3 +205,32 @@ def test_an_encoder_is_no_language_model() -> None:
         RecipeError, match="There is no model 'all-MiniLM-L6-v2': give one of smollm2, an existing folder"
     ):
         load_recipe(Phase2Recipe, "readable", {"fluency_model": "all-MiniLM-L6-v2"})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("seed: 1\ndatasets: [sample]\nn: [3]\nseed: 2\n", "the key 'seed' stands twice, in lines 1 and 4: keep one"),
+        ("datasets: [{name: sample, limit: 1, limit: 2}]", "the key 'limit' stands twice, in lines 1 and 1"),
+        ("datasets: [{name: sample, limit: 010}]", "010 begins with a zero. Write the number without it"),
+        ("seed: 08\ndatasets: [sample]", "08 begins with a zero"),
+        ("gpus_per_actor: 00.5\ndatasets: [sample]", "00.5 begins with a zero"),
+    ],
+)
+def test_what_yaml_reads_otherwise_than_people_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(content)
+    with pytest.raises(RecipeError, match=message):
+        load_recipe(Phase1Recipe, str(tmp_path / "mine.yaml"), {})
+
+
+def test_a_merged_key_a_zero_and_a_text_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "datasets: [&one {name: '007', limit: 10, skip: 0}, {<<: *one, limit: 5}]\ngpu_memory_fraction: 0.5\nseed: 0\n"
+    )
+    recipe = load_recipe(Phase1Recipe, str(tmp_path / "mine.yaml"), {})
+    assert [(d.name, d.limit) for d in recipe.datasets] == [("007", 10), ("007", 5)]
+    assert recipe.gpu_memory_fraction == 0.5
+    with pytest.raises(RecipeError, match="--set limit: the value is not valid YAML: 010 begins with a zero"):
+        parse_settings(["limit=010"])
+    with pytest.raises(RecipeError, match="the key 'seed' stands twice"):
+        parse_settings(["{seed: 1, seed: 2}"])

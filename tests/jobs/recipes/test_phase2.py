@@ -5,7 +5,8 @@ import yaml
 
 from nws.core.errors import RecipeError
 from nws.core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
-from nws.jobs.recipes.load import load_recipe, parse_recipe
+from nws.core.text.dataset import BUNDLED
+from nws.jobs.recipes.load import load_recipe, parse_recipe, parse_settings
 from nws.jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
 
 
@@ -98,6 +99,7 @@ def test_decodings_may_be_named() -> None:
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
         ({"decodings": ["beam"]}, "no decoding 'beam': rerank and greedy"),
         ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0.k"),
+        ({"decodings": [{"method": "greedy", "fluency_weight": 0.1}]}, "decodings.0: greedy has no fluency_weight"),
         ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead6-adjacent0.05'"),
     ],
 )
@@ -118,3 +120,41 @@ def test_passes_are_those_of_every_method_also_where_none_is_named(tmp_path: Pat
     with pytest.raises(RecipeError, match="passes: should be greater than or equal to 1, not 0") as refused:
         load_recipe(Phase2Recipe, str(mine), {"methods.passes": 0})
     assert refused.value.settings == ("passes",)
+
+
+@pytest.mark.parametrize(
+    ("train_datasets", "overrides"),
+    [
+        ("[xsum]", {}),
+        ("[{name: xsum, limit: 3}]", {}),
+        ("[{name: sample}]", {"train_datasets.name": "xsum"}),
+        ("[sample]", {"train_datasets": ["xsum"]}),
+        ("[sample]", parse_settings(["train_datasets=[{name: xsum}]", "train_datasets.limit=4"])),
+    ],
+)
+def test_policies_are_trained_on_the_split_for_training(
+    train_datasets: str, overrides: dict[str, object], tmp_path: Path
+) -> None:
+    content = f"train_datasets: {train_datasets}\ndatasets: [xsum]\n"
+    (tmp_path / "mine.yaml").write_text(content)
+    by_path = load_recipe(Phase2Recipe, str(tmp_path / "mine.yaml"), overrides)
+    recipes = [by_path] if overrides else [by_path, parse_recipe(Phase2Recipe, yaml.safe_load(content), "mine")]
+    for recipe in recipes:
+        assert [(d.name, d.split) for d in recipe.train_datasets] == [("xsum", "train")]
+        assert [(d.name, d.split) for d in recipe.datasets] == [("xsum", "test")]
+        assert parse_recipe(Phase2Recipe, recipe.model_dump(mode="json"), "stored") == recipe
+    named = load_recipe(Phase2Recipe, str(tmp_path / "mine.yaml"), {"train_datasets.split": "validation"})
+    assert named.train_datasets[0].split == "validation"
+
+
+def test_the_test_articles_of_a_recipe_are_used_with_another_training_file(nws, tmp_path: Path) -> None:
+    rows = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()
+    (tmp_path / "train.jsonl").write_text("\n".join(rows[:6]), encoding="utf-8")
+    (tmp_path / "test.jsonl").write_text("\n".join(rows[6:9]), encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text("train_datasets: [sample]\ndatasets: [{name: test.jsonl}]\npipeline: blank\n")
+    submit = ("submit", "phase2", "--dataset", "train.jsonl", "--bertscore-model", "all-MiniLM-L6-v2", "--dry-run")
+    described = nws(*submit, "--recipe", "mine.yaml", "--json").json
+    assert [corpus["name"] for corpus in described["datasets"]] == ["test.jsonl"]
+    assert [corpus["name"] for corpus in described["training"]["datasets"]] == ["train.jsonl"]
+    refused = nws(*submit, "--recipe", "sample")
+    assert "train.jsonl has no test split: name the test articles with --test-dataset." in refused.err
