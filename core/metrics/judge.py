@@ -33,10 +33,19 @@ _WIDEST_SCALE = 1_000
 _SHOWN_CHARACTERS = 100
 _CUT = "length"  # `finish_reason` of a reply that has used up its tokens
 
-_LABEL = r"\b(?:score|rating|verdict|answer|winner)\b[^\w\-]{0,6}(?:is\b[^\w\-]{0,4})?"
+_LABEL = (
+    r"(?:\b(?:score|rating|verdict|answer|winner)\b|(?:점수|평점)[는은]?)"
+    r"(?:\s*(?:\(|on a scale (?:of|from)\s)\s*[0-9]+\s*(?:-|–|~|to)\s*[0-9]+\)?)?[^\w\-]{0,6}(?:is\b[^\w\-]{0,4})?"
+)
+_BRACKETED = r"\[\[(?P<score>[0-9]{1,4})\]\]"
 _BEFORE = r"[^\w\-−.,]*"
 # Neither a decimal, a fraction, a range, nor a choice of two.
-_NO_MORE = r"(?!\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\s*(?:to|of|out|or|and)\b)"
+_NO_MORE = r"(?!(?!점)\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\s*(?:to|of|out|or|and)\b)"
+# The end of what is stated: of the text, a line, or a sentence, or a reason. "2 facts are missing" is no verdict of 2.
+_END = (
+    r"(?:\s*(?:points?|stars?|점(?:입니다|이다)?))?[*_`\"'”’)\]}]*\s*"
+    r"(?:$|\n|…|[.;:!?](?!\S*\w)|[-–—(]\s*[^\W\d]|,\s*[\"'\n]|,?\s*(?:because|since|as|which)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +162,7 @@ def without_score(answer: EndpointAnswer) -> str:
 
 
 def read_score(reply: str, scale: Scale) -> int | None:
-    """The score that a reply states: alone, behind a label such as "Score:", or in double brackets.
+    """The score that a reply states: alone, also in its first or last line, behind "Score:", or in double brackets.
 
     Nothing is guessed: a reply that could be read in two ways holds none. "It has 3 mistakes" is no score of 3.
 
@@ -164,10 +173,23 @@ def read_score(reply: str, scale: Scale) -> int | None:
     if answer is None:
         return None
     number = rf"(?P<score>[0-9]{{1,4}})(?:\.0+(?![0-9]))?(?:\s*(?:/|out of)\s*{scale.high}(?![0-9.,]*[0-9]))?"
-    if alone := re.fullmatch(rf"{_BEFORE}(?:{_LABEL})?{number}(?:\s*points?|점)?\W*", answer, re.IGNORECASE):
-        stated = {int(alone["score"])}
+    alone = re.compile(rf"{_BEFORE}(?:{_LABEL})?{number}(?:\s*points?|점)?\W*", re.IGNORECASE)
+    if whole := alone.fullmatch(answer):
+        stated = {int(whole["score"])}
     else:
-        patterns = (rf"{_LABEL}{number}{_NO_MORE}", r"\[\[(?P<score>[0-9]{1,4})\]\]")
-        stated = {int(match["score"]) for pattern in patterns for match in re.finditer(pattern, answer, re.IGNORECASE)}
+        labelled = [*re.finditer(rf"{_LABEL}{number}{_NO_MORE}(?P<end>(?={_END}))?", answer, re.IGNORECASE)]
+        if any(match["end"] is None for match in labelled):
+            return None
+        stated = {
+            int(match["score"]) for match in (*labelled, *re.finditer(_BRACKETED, answer), *_on_a_line(alone, answer))
+        }
     score = stated.pop() if len(stated) == 1 else None
     return score if score is not None and scale.low <= score <= scale.high else None
+
+
+def _on_a_line(alone: re.Pattern[str], answer: str) -> list[re.Match[str]]:
+    """A number that is the first or the last line, where no other line begins with one, as those of a list do."""
+    lines = [line for line in answer.splitlines() if line.strip()]
+    numbered = [line for line in lines if re.match(r"\W*[0-9]", line)]
+    is_alone = len(numbered) == 1 and numbered[0] in (lines[0], lines[-1])
+    return [match] if is_alone and (match := alone.fullmatch(numbered[0])) else []
