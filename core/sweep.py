@@ -31,7 +31,7 @@ from nws.core.systems.system import (
     uncut_and_cut,
 )
 from nws.core.text.length import UNCUT, LengthUnit, count_words
-from nws.core.types import DRAWS, Score, Summary
+from nws.core.types import DRAWS, REFERENCE_READ, TEXT_READ, Score, Summary
 
 if TYPE_CHECKING:
     from nws.core.metrics.model_metric import ModelScorer
@@ -79,13 +79,14 @@ class Sweeper:
             written += generated(bundle, self._generate, self._stage)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
+        read = self._metrics.bertscore.read_shares(text for article, written in pairs for text in (written, *article.references))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
         chosen_scores = _chosen_scores(written, self._by_models, self._stage)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
                 *(article.id, system, draft.n, draft.text, count_words(draft.text)),
-                *(seconds if draft.seconds is None else draft.seconds, score, _extra(draft)),
+                *(seconds if draft.seconds is None else draft.seconds, score, _extra(article, draft, read)),
                 chosen_scores=chosen,
             )
             for (article, system, draft), score, chosen in zip(written, averaged, chosen_scores, strict=True)
@@ -212,9 +213,18 @@ def generated(bundle: Sequence[SegmentedArticle], generate: Generate, stage: Sta
     ]
 
 
-def _extra(draft: Draft) -> Mapping[str, float | str | tuple[str, ...]]:
-    """What is stored with the text: all draws, if there are several, so that their mean can be computed again."""
-    return {**draft.extra, DRAWS: draft.texts} if draft.redraws else draft.extra
+def _extra(article: Article, draft: Draft, read: Mapping[str, float]) -> dict[str, float | str | tuple[str, ...]]:
+    """What is stored with the text: all draws, if there are several, so that their mean can be computed again.
+
+    `read` is the share that BERTScore has read of each text that is too long for it.
+    """
+    extra: dict[str, float | str | tuple[str, ...]] = {**draft.extra}
+    if draft.redraws:
+        extra[DRAWS] = draft.texts
+    for name, texts in ((REFERENCE_READ, article.references), (TEXT_READ, draft.texts)):
+        if shares := [read[text] for text in texts if text in read]:
+            extra[name] = min(shares)
+    return extra
 
 
 def _chosen_scores(

@@ -58,6 +58,9 @@ CHOSEN_SCORES = "scores"
 
 DRAWS = "draws"
 """The key of `Summary.extra` with all texts of a system that draws at random."""
+REFERENCE_READ, TEXT_READ = "reference_read", "text_read"
+"""The keys of `Summary.extra` with the share of the article's longest reference, and of the text, that BERTScore's
+backbone has read; they are there if it has not read all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,10 @@ def build_document(
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}
     document = document.model_copy(update={"ranked": ranked})
+    cut = {dataset: (found,) for dataset, found in points.cut.items()}
+    warned = {dataset: (*cut.get(dataset, ()), *warnings(document, dataset)) for dataset in document.datasets}
+    document = document.model_copy(update={"warnings": warned})
     decided = {
-        "warnings": {dataset: tuple(warnings(document, dataset)) for dataset in document.datasets},
         "statements": {dataset: tuple(statements(document, dataset)) for dataset in ranked},
         "claims": () if claim is None else claims_of(points, ranked, claim),
     }

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nws.core.errors import StoreError
 from nws.core.findings.scores import system_order
+from nws.core.findings.statements import CutTexts
 from nws.core.metrics.specs import METRICS, Metric
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.text.length import LengthUnit
@@ -44,6 +45,8 @@ class Points:
             words.
         reference_lengths: by dataset, the median length of the first references, in what n counts; of at most some
             articles. Empty where it was not read.
+        cut: by dataset, the texts that are longer than what BERTScore's backbone reads; datasets without any are not
+            in it.
     """
 
     systems: tuple[str, ...]
@@ -58,6 +61,7 @@ class Points:
     repeated_words: NDArray[np.float64] | None = None
     article_characters: NDArray[np.int32] | None = None
     reference_lengths: Mapping[str, float] = field(default_factory=dict)
+    cut: Mapping[str, CutTexts] = field(default_factory=dict)
 
     @property
     def length_unit(self) -> LengthUnit:
@@ -102,6 +106,7 @@ class Points:
             repeated_words=np.concatenate(shares) if len(shares) == len(parts) else None,
             article_characters=_characters_together(parts, depth),
             reference_lengths={name: length for part in parts for name, length in part.reference_lengths.items()},
+            cut={name: cut for part in parts for name, cut in part.cut.items()},
         )
 
     def take(self, chosen: NDArray[np.bool_]) -> "Points":

@@ -12,7 +12,7 @@ from nws.core.findings.content import Ceiling, ContentKept, LateGain, OwnWords
 from nws.core.findings.lengths import ClaimedLengths, MagicNumber
 from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
-from nws.core.findings.statements import Headline, Statement
+from nws.core.findings.statements import CutTexts, Headline, Statement
 from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
@@ -119,6 +119,11 @@ class ReportDocument(BaseModel, frozen=True):
         kinds = {curve.system: curve.kind for curve in found.curves}
         kinds |= {uncut.system: uncut.kind for uncut in (*found.uncut, *self.kept_uncut)}
         return kinds | {kept.system: kept.kind for kept in self.kept}
+
+    def has_cut_references(self, dataset: str | None = None) -> bool:
+        """Whether references of a dataset, by default of any, were too long for BERTScore's backbone."""
+        warned = self.warnings.values() if dataset is None else [self.warnings.get(dataset, ())]
+        return any(isinstance(one, CutTexts) and one.references > 0 for said in warned for one in said)
 
     def kept_of(self, dataset: str) -> dict[str, dict[Ceiling, ContentKept]]:
         """Content kept on a dataset, by system and ceiling."""

@@ -11,6 +11,8 @@ from nws.core.findings.comparisons import PairedLength
 from nws.core.findings.content import Ceiling, SmallestN
 from nws.core.findings.scores import Edge, Interval
 
+OfRead = Annotated[bool, Field(exclude_if=lambda of_read: not of_read)]
+
 
 class _Decided(BaseModel):
     model_config = ConfigDict(frozen=True)
@@ -26,6 +28,7 @@ class Headline(_Decided):
         any_keeps_half: whether any system that one can choose keeps half at any n.
         lead_n: the number of the text's first words that keep half, too, or as much; None where they keep less.
         lead_share: what these keep.
+        of_read: whether the shares are of what was read of the references, and not of all of it (`CutTexts`).
     """
 
     type: Literal["headline"] = "headline"
@@ -39,6 +42,7 @@ class Headline(_Decided):
     any_keeps_half: bool
     lead_n: int | None = None
     lead_share: float | None = None
+    of_read: OfRead = False
 
 
 class Differences(_Decided):
@@ -74,7 +78,7 @@ class OwnLength(_Decided):
 
 
 class SmallestLength(_Decided):
-    """The smallest n with which a system keeps a share of a ceiling."""
+    """The smallest n with which a system keeps a share of a ceiling; for `of_read` see `Headline`."""
 
     type: Literal["smallest_length"] = "smallest_length"
     system: str
@@ -84,6 +88,7 @@ class SmallestLength(_Decided):
     share: float
     smallest: SmallestN
     at: Edge | None
+    of_read: OfRead = False
 
 
 class MayKeepHalf(_Decided):
@@ -149,6 +154,25 @@ class TruthIsUnseen(_Decided):
     faithfulness: dict[str, float]
 
 
+class CutTexts(_Decided):
+    """Texts that are longer than what BERTScore's backbone reads of one.
+
+    Attributes:
+        articles: those that were looked at.
+        references: how many of them have such a reference.
+        of_reference: the mean share that was read of these references; None where there is none.
+        summaries: how many of their summaries are such texts.
+        of_summary: the mean share that was read of these summaries; None where there is none.
+    """
+
+    type: Literal["cut_texts"] = "cut_texts"
+    articles: int
+    references: int
+    of_reference: float | None
+    summaries: int
+    of_summary: float | None
+
+
 class FewArticles(_Decided):
     """With so few articles intervals understate the uncertainty."""
 
@@ -190,6 +214,7 @@ Statement: TypeAlias = Annotated[
     | TryLengths
     | TakeArticles
     | TruthIsUnseen
+    | CutTexts
     | FewArticles
     | ShortTexts
     | LeftOut

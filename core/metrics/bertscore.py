@@ -9,7 +9,7 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -38,6 +38,8 @@ from nws.core.types import Score
 
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
+_SPECIAL_TOKENS = 4  # of a text, at most
+_NO_WINDOW = 1_000_000_000
 Value = TypeVar("Value", np.int64, np.float64)
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
 Reference: TypeAlias = str | TokenVectors
@@ -52,13 +54,16 @@ Group = tuple[Sequence[str], Sequence[str]]
 class BertScorer:
     """BERTScore with one backbone, loaded once.
 
+    Attributes:
+        window: how many tokens of a text it reads at most, the special ones included.
+
     Raises:
         ModelError: the backbone has fewer layers, or the device not its precision.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
         self._tokenizer, model = load_model(model_folder(config.model))
-        self._max_length = max_tokens(self._tokenizer, model)
+        self.window = max_tokens(self._tokenizer, model)
         self._model = put_fast_on(_truncated(model, config), device, config.precision)
         self._budget = encoder_budget(f"BERTScore's {config.model.name}", device)
 
@@ -171,10 +176,17 @@ class BertScorer:
         idf[list(found)] = list(found.values())
         return idf
 
-    def _tokenized(self, texts: Sequence[str]) -> Tokens:
+    def read_shares(self, texts: Iterable[str]) -> dict[str, float]:
+        """The share of its tokens that is read, in (0, 1), of each text that is longer than the backbone's window."""
+        # A token has a byte or more, so most texts need not be looked at.
+        long = [text for text in dict.fromkeys(texts) if len(text.encode()) + _SPECIAL_TOKENS > self.window]
+        lengths = self._tokenized([text.strip() for text in long], _NO_WINDOW).lengths.tolist()
+        return {text: self.window / n for text, n in zip(long, lengths, strict=True) if n > self.window}
+
+    def _tokenized(self, texts: Sequence[str], window: int | None = None) -> Tokens:
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
         options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
-        return tokenized(self._tokenizer, texts, self._max_length, **options)
+        return tokenized(self._tokenizer, texts, window or self.window, **options)
 
     def _weights(self, ids: IntArray) -> FloatArray:
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]

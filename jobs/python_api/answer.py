@@ -67,7 +67,7 @@ class ShownAnswer:
         lines = []
         for dataset in self._datasets():
             lines += [self._heading(dataset), self._headline(dataset), *self._sentences(dataset)]
-        return "\n".join([*lines, "", *self._shared(), wording.HOW_SURE, wording.WHAT_IT_IS])
+        return "\n".join([*lines, "", *self._notes()])
 
     def _repr_html_(self) -> str:
         parts = []
@@ -75,7 +75,7 @@ class ShownAnswer:
             items = "".join(f"<li>{escape(text)}</li>" for text in self._sentences(dataset))
             title = "<br>".join(map(escape, (self._heading(dataset), self._headline(dataset))))
             parts.append(f"<p><b>{title}</b></p><ul>{items}</ul>")
-        notes = escape(" ".join((*self._shared(), wording.HOW_SURE, wording.WHAT_IT_IS)))
+        notes = escape(" ".join(self._notes()))
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
     def _datasets(self) -> tuple[str, ...]:
@@ -84,8 +84,9 @@ class ShownAnswer:
     def _sentences(self, dataset: str) -> list[str]:
         return wording.sentences(self._report.document, dataset, self._report.names)
 
-    def _shared(self) -> list[str]:
-        return [f"Systems: {shared}." for shared in self._report.names.shared]
+    def _notes(self) -> list[str]:
+        shared = [f"Systems: {shared}." for shared in self._report.names.shared]
+        return [*shared, wording.HOW_SURE, wording.what_it_is(self._report.document)]
 
     def _heading(self, dataset: str) -> str:
         rests_on = wording.basis(self._report.document, dataset)

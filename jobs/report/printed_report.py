@@ -24,7 +24,7 @@ from nws.jobs.report.result_tables import (
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import FULL_NAMES, SystemNames
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import HOW_SURE, WHAT_IT_IS, told_warnings, worded
+from nws.jobs.report.wording import HOW_SURE, told_warnings, what_it_is, worded
 from nws.jobs.store import ArticleTexts, AskedWords, EndpointUse, RunInfo, Store
 
 
@@ -65,7 +65,7 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
             print_line(console, worded(statement, report.names, document.unit))
     if document.kept:
         console.print()
-        for note in (HOW_SURE, WHAT_IT_IS):
+        for note in (HOW_SURE, what_it_is(document)):
             print_line(console, note, style="dim")
     console.print()
     seeds = f"seed {run.seed}" if document.policies is None else f"seeds {', '.join(map(str, document.policies.seeds))}"

@@ -25,7 +25,7 @@ from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, percent, percent_interval
 from nws.jobs.report.printed_lines import role
 from nws.jobs.report.run_report import RunReport
-from nws.jobs.report.wording import basis, headline
+from nws.jobs.report.wording import READ, basis, headline
 from nws.jobs.store.run_metrics import metric_signature
 
 WHOLE = "person, in full"
@@ -114,11 +114,12 @@ def _shares(kept: ContentKept) -> Iterator[ChartPoint]:
 def kept_sheet(report: RunReport) -> Sheet:
     """Content kept by n, a chart for each dataset: the first figure of a report."""
     run = report.run
+    ceiling = READ if report.document.has_cut_references() else "the whole reference"
     return Sheet(
         title=f"How many {report.document.unit} keep how much of the content?",
         rows=(tuple(kept_chart(report, dataset) for dataset in sorted(report.document.ranked)),),
         notes=(
-            "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
+            f"0 %: a text about something else; 100 %: {ceiling}. It does not see what is true",
             "bars: 95 % intervals over articles, cut at 0 and 100 %",
             *report.names.shared,
         ),

@@ -7,6 +7,7 @@ from nws.core.findings.lengths import MagicNumber, enough_articles, lengths_text
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import FEW_ARTICLES, Interval
 from nws.core.findings.statements import (
+    CutTexts,
     Differences,
     FewArticles,
     Headline,
@@ -50,6 +51,7 @@ HOW_SURE = (
     "Intervals are 95 % confidence intervals (CI) over articles. “With 95 % confidence from n on” is claimed of this n "
     "and of every longer one tried: each such claim is wrong in at most 5 % of studies."
 )
+_WHOLE, _CONTENT, READ = "the whole reference", "the reference's content", "what was read of the reference"
 UNKNOWN = "How much of the content is kept is not known here: it takes references of other articles, too."
 _MOST_NAMED = 4
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -93,6 +95,8 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return _take_articles(statement, names, unit)
         case TruthIsUnseen():
             return _truth(statement, names)
+        case CutTexts():
+            return _cut_texts(statement)
         case FewArticles():
             return few(statement.articles) or ""
         case ShortTexts():
@@ -109,6 +113,12 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
 
 
 SKEWED = "Some verdicts are less reliable, since differences are skewed and the error rate may exceed 7 %"
+
+
+def what_it_is(document: ReportDocument | None) -> str:
+    """What content kept is, and what 100 % is of; the latter as far as references were read."""
+    is_cut = document is not None and document.has_cut_references()
+    return WHAT_IT_IS.replace(_WHOLE, READ) if is_cut else WHAT_IT_IS
 
 
 def headline(document: ReportDocument, dataset: str, names: SystemNames) -> str:
@@ -171,11 +181,12 @@ def _written(n: int, words: float | None, unit: LengthUnit) -> str:
 def _headline(of: Headline, names: SystemNames, unit: LengthUnit) -> str:
     length = of_length(of.n, unit) + in_brackets(_written(of.n, of.words, unit))
     keep = "keeps" if of.n == 1 else "keep"
+    content = READ if of.of_read else _CONTENT
     if of.is_half:
         sure = f"with 95 % confidence from {of.claimed} words on" if of.claimed is not None else ""
-        said = f"{length} {keep} half of the reference's content{in_brackets(names[of.system], sure)}."
+        said = f"{length} {keep} half of {content}{in_brackets(names[of.system], sure)}."
     else:
-        said = f"{length} {keep} {percent(of.share.mean)} of the reference's content"
+        said = f"{length} {keep} {percent(of.share.mean)} of {content}"
         said += f"{in_brackets(names[of.system], _ci(of.share, of.articles))}."
         said += "" if of.any_keeps_half else " No system keeps half."
     if of.lead_n is not None and of.lead_share is not None:
@@ -248,7 +259,7 @@ def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -
     length, system = of_length(of.smallest.n or 0, unit), names[of.system]
     what = "half" if of.smallest.x == 0.5 else percent(of.smallest.x)
     share = {
-        "reference": f"{what} of the reference's content",
+        "reference": f"{what} of {READ if of.of_read else _CONTENT}",
         "person": f"{what} of what another person keeps",
         "longest": f"{what} of what it keeps at {of_length(of.longest, unit)}",
     }[of.of]
@@ -266,6 +277,18 @@ def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> 
         f"{lead} overtakes {system} near {of_length(of.at, unit)}: it keeps significantly less up to {of.until}, and "
         f"significantly more from {of.since} on."
     )
+
+
+def _cut_texts(of: CutTexts) -> str:
+    """How many texts BERTScore has not read to the end, how much of these, and what that means."""
+    parts = []
+    if of.of_reference is not None:
+        among = f"of {of.references} of {counted(of.articles, 'reference')}"
+        parts.append(f"{percent(of.of_reference)} {among}")
+    if of.of_summary is not None:
+        parts.append(f"{percent(of.of_summary)} of {counted(of.summaries, 'summary')}")
+    said = f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}."
+    return said + (f" Shares are of {READ}, and not of all of it." if of.references else "")
 
 
 def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> str:

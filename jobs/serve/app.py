@@ -30,7 +30,7 @@ from nws.jobs.report.run_status import ListedRun, duration, failure_lines, liste
 from nws.jobs.report.run_view import View, Viewer, facts, left_text, rate_text, span_until_now, stage_text, state_text
 from nws.jobs.report.sweep_charts import kept_chart
 from nws.jobs.report.system_names import names_of
-from nws.jobs.report.wording import HOW_SURE, WHAT_IT_IS
+from nws.jobs.report.wording import HOW_SURE, what_it_is
 from nws.jobs.serve.access import HEADERS, middleware, require_safe
 from nws.jobs.store import Progress, RunInfo, Store
 
@@ -97,7 +97,7 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "is_live": not view.has_ended or (run.summaries > 0 and document is None),
         "answer": document,
         "said": _said(report) if report is not None else [],
-        "how_sure": f"{HOW_SURE} {WHAT_IT_IS}",
+        "how_sure": f"{HOW_SURE} {what_it_is(document)}",
         **_progress(view),
         "facts": [*facts(view), ("time", duration(run))],
         "reasons": failure_lines(view.reasons),

@@ -10,20 +10,21 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from statistics import median
+from statistics import fmean, median
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from nws.core.analysis import Points
 from nws.core.analysis.build_document import MOST_FOR_ALL_METRICS
 from nws.core.analysis.own_words import COVERAGE
 from nws.core.analysis.points import text_keys
+from nws.core.findings.statements import CutTexts
 from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT, METRICS, Metric
-from nws.core.text.length import length_of, repeated_word_share
-from nws.core.types import CHOSEN_SCORES, SystemKind
+from nws.core.text.length import LengthUnit, length_of, repeated_word_share
+from nws.core.types import CHOSEN_SCORES, REFERENCE_READ, TEXT_READ, SystemKind
 from nws.jobs.store.run_metrics import metric_signature, metrics_of
 from nws.jobs.store.runs import ENDED, RunInfo, length_unit_of, runs_with_rows
 from nws.jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
@@ -73,7 +74,12 @@ def read_points(
         kinds=tuple(kinds.get(name, _ANY_KIND) for name in points.systems),
         article_characters=_article_characters(connection, run_id, runs, points),
     )
-    return replace(points, reference_lengths=_reference_lengths(connection, points))
+    first = _first_articles(points)
+    return replace(
+        points,
+        reference_lengths=_reference_lengths(connection, first, points.length_unit),
+        cut=_cut_texts(connection, runs, first),
+    )
 
 
 def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
@@ -166,17 +172,44 @@ def _article_characters(
     return np.array([lengths[article_id] for _, article_id in points.articles], dtype=np.int32)
 
 
-def _reference_lengths(connection: Connection, points: Points) -> dict[str, float]:
-    """The median length of the first references by dataset, of the first `REFERENCES` articles of each."""
+def _first_articles(points: Points) -> dict[str, list[str]]:
+    """The ids of the first `REFERENCES` articles of each dataset."""
     first: dict[str, list[str]] = {}
     for dataset, article_id in points.articles:
         ids = first.setdefault(dataset, [])
         if len(ids) < REFERENCES:
             ids.append(article_id)
+    return first
+
+
+def _cut_texts(connection: Connection, runs: Sequence[str], first: Mapping[str, Sequence[str]]) -> dict[str, CutTexts]:
+    """What BERTScore's backbone has not read to the end, by dataset, of these articles of each."""
+    of_reference, of_text = (SummaryRow.extra[name].as_float() for name in (REFERENCE_READ, TEXT_READ))
+    query = select(SummaryRow.article_id, of_reference, of_text).where(SummaryRow.run_id.in_(runs))
+    query = query.where(or_(of_reference.is_not(None), of_text.is_not(None)))
+    cut = {}
+    for dataset, ids in first.items():
+        if rows := connection.execute(query.where(SummaryRow.article_id.in_(ids))).all():
+            references = {article_id: share for article_id, share, _ in rows if share is not None}
+            texts = [share for _, _, share in rows if share is not None]
+            cut[dataset] = CutTexts(
+                articles=len(ids),
+                references=len(references),
+                of_reference=fmean(references.values()) if references else None,
+                summaries=len(texts),
+                of_summary=fmean(texts) if texts else None,
+            )
+    return cut
+
+
+def _reference_lengths(
+    connection: Connection, first: Mapping[str, Sequence[str]], unit: LengthUnit
+) -> dict[str, float]:
+    """The median length of the first references of these articles, by dataset."""
     medians = {}
     for dataset, ids in first.items():
         references = connection.scalars(select(ArticleRow.reference_summaries).where(ArticleRow.id.in_(ids)))
-        lengths = [length_of(texts[0], points.length_unit) for texts in references if texts]
+        lengths = [length_of(texts[0], unit) for texts in references if texts]
         if lengths:
             medians[dataset] = float(median(lengths))
     return medians

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from nws.core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
 from nws.jobs.report.metric_names import signature_lines
-from nws.jobs.report.numerals import counted, percent
+from nws.jobs.report.numerals import counted, listed, percent
 from nws.jobs.report.printed_lines import WIDTH, print_line
 from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import few
@@ -181,6 +182,8 @@ def score_rows(
         _require_readable(options, rows)
     mark = preparation.signature + cleaning_mark(clean_outputs)
     scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
+    if any(name in NEED_BACKBONE for name in names):
+        told = (*told, *_cut_texts(options, rows))
     any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
     outputs = ((f"row {row}", one.row.prediction, one.raw) for row, one in enumerate(predictions, start=1))
@@ -228,6 +231,24 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
             f"words into unknown tokens or into pieces smaller than a character ({percent(MOST_UNREAD)} may be). Name "
             "one with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
             settings=("bertscore_model",),
+        )
+
+
+def _cut_texts(options: Options, rows: Sequence[Row]) -> Iterator[str]:
+    """Say how many texts BERTScore's backbone has not read to the end, and how much of these it has read."""
+    from nws.core.metrics.model_metric import bertscore_config, loaded_bertscore
+
+    scorer = loaded_bertscore(bertscore_config(options))
+    references = [text for row in rows for text in row.references]
+    parts = []
+    for kind, texts in (("reference", references), ("prediction", [row.prediction for row in rows])):
+        read = scorer.read_shares(texts)
+        if shares := [read[text] for text in texts if text in read]:
+            parts.append(f"{percent(fmean(shares))} of {len(shares)} of {counted(len(texts), kind)}")
+    if parts:
+        yield (
+            f"Warning: BERTScore and content kept read at most {scorer.window} tokens of a text: {listed(parts)}. "
+            "Their scores are of what was read, and not of all of it."
         )
 
 
