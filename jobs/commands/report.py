@@ -154,7 +154,7 @@ def show(
     article: Annotated[
         str | None,
         typer.Argument(
-            help="An article's key, its id or the beginning of that, or a part of its text; default: the first one."
+            help="An article's key, its id or the beginning of that, or a part of its key or text; default: the first."
         ),
     ] = None,
     run: Annotated[

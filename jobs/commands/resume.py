@@ -22,6 +22,7 @@ from nws.jobs.commands.options import (
     grouped,
 )
 from nws.jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
+from nws.jobs.report.numerals import counted
 
 if TYPE_CHECKING:
     from nws.jobs.drive.pools import Engine
@@ -77,8 +78,9 @@ def resume_run(
             outcome = driver.resume(
                 opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
             )
-    if before.state == outcome.state == "done" and before.summaries == outcome.summaries and not outcome.failures:
-        err.print(f"Nothing was left to compute: {run} was done before.")
+    if before.state == outcome.state == "done" and before.summaries == outcome.summaries:
+        but = f", but for {counted(outcome.failures, 'article')} that failed again" if outcome.failures else ""
+        err.print(f"Nothing was left to compute: {run} was done before{but}.")
     return outcome
 
 

@@ -93,7 +93,8 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if outcome.state == "submitted":
         return
     if outcome.state == "interrupted":
-        err.print(f"Interrupted; what was finished is stored. Resume it with: nws resume {outcome.run_id}{where}")
+        stored = f"what was finished is stored{_stored_updates(outcome, store)}"
+        err.print(f"Interrupted; {stored}. Resume it with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
         err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
@@ -101,6 +102,16 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     from nws.jobs.drive.progress import duration
 
     err.print(f"It took {duration(outcome.seconds)}, with the loading of models. Its rows are in {shown(store)}.")
+
+
+def _stored_updates(outcome: "Outcome", store: str) -> str:
+    """How many updates a training resumes after; "" for a run without one."""
+    from nws.core.errors import StoreError
+
+    with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
+        if infos := opened.policy_infos(outcome.run_id):
+            return f", {sum(info.updates for info in infos)} of {sum(info.total_updates for info in infos)} updates"
+    return ""
 
 
 def _print_answer(outcome: "Outcome", store: str) -> None:

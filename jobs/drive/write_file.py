@@ -67,6 +67,8 @@ class WrittenFile:
 def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
     """A file to add lines to, and those that it has; stdout where there is no path.
 
+    A last line that is torn, since the command was killed, is dropped: else no program could read the file.
+
     Raises:
         NwsError: it cannot be written, or is no text.
     """
@@ -77,11 +79,24 @@ def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
         with path.open("a+", encoding="utf-8", errors="surrogateescape") as file:  # a line may be torn inside a letter
             file.seek(0)
             lines = file.readlines()
-            if lines and not lines[-1].endswith("\n"):  # torn: what comes next begins a line of its own
-                file.write("\n")
+            if lines and not lines[-1].endswith("\n"):
+                if _is_torn(lines[-1]):
+                    torn = lines.pop()
+                    file.truncate(path.stat().st_size - len(torn.encode("utf-8", "surrogateescape")))
+                else:
+                    file.write("\n")
             yield file, lines
     except (OSError, UnicodeError) as error:
         raise NwsError(f"Summaries cannot be added to {path}: {error}. Name another file.") from error
+
+
+def _is_torn(line: str) -> bool:
+    """Whether a line is but the beginning of a JSON object."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line.startswith("{")
+    return False
 
 
 def read_articles(path: Path, text_field: str | None = None, key_field: str | None = None) -> list[Article]:
@@ -116,7 +131,7 @@ def write_summaries(
         articles: those of a file, see `read_articles`.
         stage: the system that writes, see `nws.jobs.recipes.sweep_plan.stage_to_write`.
         out: the file of the new lines.
-        there: its earlier lines, of which the last one may be torn.
+        there: its earlier lines.
         answers: what answers in place of the system's endpoint (`nws.jobs.drive.batch_file.BatchAnswers`).
 
     Raises:

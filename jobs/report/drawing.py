@@ -25,7 +25,7 @@ from scipy.optimize import isotonic_regression
 
 from nws.jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
 from nws.jobs.report.console import written_out
-from nws.jobs.report.figure_files import FAMILIES, NotebookFigure
+from nws.jobs.report.figure_files import FAMILIES, NotebookFigure, with_known_letters
 
 MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
@@ -123,7 +123,7 @@ def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
             figure.text(0.1 / width, 1 - 0.1 / height, sheet.title, va="top", fontsize=12, fontweight="bold")
             figure.text(0.1 / width, 0.05 / height, "\n".join(footer), fontsize=7, color="#666666")
         for text in figure.findobj(Text):
-            text.set_text(written_out(text.get_text()))
+            text.set_text(with_known_letters(written_out(text.get_text())))
         return figure
 
 

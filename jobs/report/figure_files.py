@@ -1,6 +1,8 @@
 """Figures as files that repeat, and their fonts."""
 
+import functools
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,14 @@ from matplotlib.figure import Figure
 
 from nws.core.whole_files import replacing
 from nws.jobs.report.charts import Sheet
-from nws.jobs.report.console import written_out
+from nws.jobs.report.console import ERR, written_out
 
 _SHOWN_DPI = 100
 _KOREAN_FAMILIES = ("Noto Sans CJK KR", "NanumGothic", "Malgun Gothic", "AppleGothic")
 FAMILIES = ["DejaVu Sans", *(name for name in _KOREAN_FAMILIES if name in font_manager.get_font_names())]
 """Matplotlib's own font, and behind it those that are installed and have Korean letters."""
+
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 
 PNG_DPI = 200
 PAPER_WIDTHS = {"1col": 3.35, "2col": 6.9}
@@ -24,6 +28,21 @@ _FILES: dict[Any, Any] = {
     "pdf.fonttype": 42,  # TrueType, which publishers ask for
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
 }
+
+
+def with_known_letters(text: str) -> str:
+    """A text with ? for each letter that no font of plots has, which would be a box. That is told once."""
+    fonts = [font_manager.get_font(font_manager.findfont(name)) for name in FAMILIES]
+    unknown = {letter for letter in set(text) - {"\n"} if not any(font.get_char_index(ord(letter)) for font in fonts)}
+    if unknown:
+        _tell_of_unknown_letters("Korean" if _HANGUL.search("".join(unknown)) else "some")
+    return text.translate(dict.fromkeys(map(ord, unknown), "?"))
+
+
+@functools.cache
+def _tell_of_unknown_letters(which: str) -> None:
+    known = ", ".join(_KOREAN_FAMILIES)
+    ERR.print(f"No font with {which} letters is installed: plots have ? for them. Install one of {known}.")
 
 
 class NotebookFigure(Figure):

@@ -92,7 +92,8 @@ def show(
     Args:
         store: where `run` is.
         run: which run.
-        wanted: an article's key, its id or the beginning of that, or a part of its text; default: the first by id.
+        wanted: an article's key, its id or the beginning of that, or a part of its key or text;
+            default: the first by id.
         system: whose words are marked: a name, or a part of it that no other system has. Default: the one that keeps
             most, by the answer of the run; without one the first that is neither a control nor an upper bound.
         n: the length of the summaries; default: the one that the answer names for the system, or else the middle one
@@ -139,8 +140,8 @@ def _find(store: Store, run: RunInfo, name: str) -> Article:
         return articles[0]
     if not articles:
         raise RecipeError(
-            f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its text. See its first "
-            f"one with: nws show {run.id}"
+            f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its key or text. See its "
+            f"first one with: nws show {run.id}"
         )
     listed = [f"{article.id} ({article.dataset}, {article.key})" for article in articles[:_MOST_NAMED]]
     listed += ["and more"] * (len(articles) > _MOST_NAMED)

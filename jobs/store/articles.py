@@ -170,9 +170,9 @@ def lengths(connection: Connection, run_id: str, system: str) -> list[int]:
 
 
 def find_articles(connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
-    """At most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the text.
+    """At most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the key or text.
 
-    The beginning of an id has four characters or more. Texts are searched only if no key and no id fits. Case and
+    The beginning of an id has four characters or more. Parts are searched only if no key and no id fits. Case and
     white space do not matter then, and all texts of the run are read.
     """
     is_named = or_(ArticleRow.key == wanted, ArticleRow.id == wanted)
@@ -185,7 +185,7 @@ def find_articles(connection: Connection, run_id: str, wanted: str, most: int) -
     query = select(ArticleRow).where(ArticleRow.id.in_(ids)).order_by(ArticleRow.id)
     if rows := connection.execute(query.where(is_named).limit(most)).all():
         return list(map(_article, rows))
-    return list(itertools.islice(_with_text(connection, query, wanted), most))
+    return list(itertools.islice(_with_part(connection, query, wanted), most))
 
 
 def summaries(connection: Connection, run_id: str, article_id: str) -> list[Summary]:
@@ -264,11 +264,11 @@ def articles_of_runs(*conditions: ColumnElement[bool]) -> Select[tuple[str]]:
     return select(articles.c.id).where(articles.c.id.is_not(None))
 
 
-def _with_text(connection: Connection, articles_of_run: Select[Any], wanted: str) -> Iterator[Article]:
-    """The articles whose text contains `wanted`. SQL cannot tell: SQLite folds the case of ASCII letters only."""
+def _with_part(connection: Connection, articles_of_run: Select[Any], wanted: str) -> Iterator[Article]:
+    """The articles whose key or text contains `wanted`. SQL cannot tell: SQLite folds the case of ASCII only."""
     sought = _folded(wanted)
     with closing(connection.execute(articles_of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
-        yield from (_article(row) for row in rows if sought in _folded(row.text))
+        yield from (_article(row) for row in rows if any(sought in _folded(part) for part in (row.key, row.text)))
 
 
 def _folded(text: str) -> str:

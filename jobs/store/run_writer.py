@@ -142,11 +142,14 @@ class RunWriter:
             in_run = LogLineRow.run_id == self.id
             last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
             key = {"run_id": self.id, "driver_epoch": self.epoch}
-            rows = [
-                {**key, "number": number, "said_at": line.said_at, "text": escaped(line.text)}
-                for number, line in enumerate(lines, start=last + 1)
-            ]
-            connection.execute(insert(LogLineRow), rows)
+            # They may be there already: the answer to an earlier beat with these lines can have been lost.
+            newest = select(LogLineRow.said_at, LogLineRow.text).where(in_run, LogLineRow.number > last - len(lines))
+            there = {tuple(row) for row in connection.execute(newest)}
+            said = [(line.said_at, escaped(line.text)) for line in lines]
+            new = enumerate([line for line in said if line not in there], start=last + 1)
+            rows = [{**key, "number": number, "said_at": said_at, "text": text} for number, (said_at, text) in new]
+            if rows:
+                connection.execute(insert(LogLineRow), rows)
         if at is not None:
             numbers = asdict(at)
             values = {"noted_at": numbers.pop("noted_at"), "numbers": numbers}

@@ -71,6 +71,27 @@ def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monk
     assert [line.text for _, line in store.log(run_id)] == ["a", "b", "c"]
 
 
+def test_lines_whose_storing_was_not_confirmed_are_not_repeated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, run = run_of(store)
+    beat, lost = RunWriter.heartbeat, []
+
+    def unconfirmed(*arguments: object) -> bool:
+        answer = beat(*arguments)
+        if arguments[1] and len(lost) < 3:
+            lost.append(arguments)
+            raise StoreUnavailableError("the connection broke after the commit")
+        return answer
+
+    monkeypatch.setattr(RunWriter, "heartbeat", unconfirmed)
+    with run:
+        for text in ("a", "b", "b", "c"):
+            run.note(text)
+            time.sleep(0.03)
+        assert eventually(lambda: len(lost) == 3)
+        run.note("d")
+    assert [line.text for _, line in store.log(run_id)] == ["a", "b", "b", "c", "d"]
+
+
 def test_a_run_whose_driver_hangs_can_be_taken_elsewhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "SILENT_SECONDS", 1.5)
     run_id, run = run_of(store, stuck_after=0.1)

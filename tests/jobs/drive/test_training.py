@@ -1,5 +1,6 @@
 """Training runs through the driver, on the in-process pool with a tiny encoder and reward."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -212,3 +213,19 @@ def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tm
         driver.start(store, plan, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.failures) == ("failed", 2)
+
+
+def test_an_interrupted_training_says_how_many_updates_are_stored(
+    nws, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NWS_STORE", raising=False)
+    plan = plan_with(tiny_models, methods=METHODS[:1], seeds=[0])
+    settings = {
+        key: plan.recipe.model_dump(mode="json")[key] for key in ("methods", "seeds", "n", "systems", "decodings")
+    }
+    settings |= {"train_datasets.limit": 3, "datasets.limit": 2, "pipeline": "blank"}
+    settings |= {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
+    interrupted_in(monkeypatch, 2)
+    ended = nws("submit", "phase2", "--engine", "inline", "--set", json.dumps(settings))
+    assert ended.code == 130
+    assert "Interrupted; what was finished is stored, 2 of 6 updates. Resume it with: nws resume phase2-" in ended.err

@@ -1,6 +1,7 @@
 """What is drawn: lines, intervals, markers, and names that lie beside the ends of lines and apart."""
 
 import itertools
+import warnings
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_scores import report_of
 from matplotlib.image import imread
+from matplotlib.text import Text
 from policy_results import OTHERS, make_results
 
 from nws.core.analysis.points import Points
+from nws.jobs.report import figure_files
 from nws.jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
 from nws.jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
 from nws.jobs.report.figure_files import save
@@ -170,3 +173,22 @@ def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, pape
 def test_small_and_odd_trainings_draw_without_warnings(run, sheet, make, tmp_path):
     save(draw(sheet(make_results(**make).report(run))), tmp_path / "x.png")
     assert imread(tmp_path / "x.png").std() > 0.01
+
+
+def test_letters_without_a_font_are_told_of_once_and_are_no_boxes(
+    tmp_path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figure_files, "FAMILIES", ["DejaVu Sans"])
+    figure_files._tell_of_unknown_letters.cache_clear()
+    line = Series("요약", coloured(0), (ChartPoint(1, 0.5, 0.4, 0.6), ChartPoint(3, 0.6, 0.5, 0.7)))
+    for name in ("a", "b"):
+        figure = draw(Sheet("t: 뉴스 é", ((Chart("c", "뉴스.jsonl", "h", "n", "F1", (line,)),),), (), ()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            save(figure, tmp_path / f"{name}.png")
+    texts = {text.get_text() for text in figure.findobj(Text)}
+    assert {"t: ?? é", "??"} <= texts
+    told = (
+        "No font with Korean letters is installed: plots have ? for them. Install one of Noto Sans CJK KR, NanumGothic"
+    )
+    assert capsys.readouterr().err.count(told) == 1

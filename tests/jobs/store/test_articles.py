@@ -77,6 +77,13 @@ def test_a_key_goes_before_a_text_and_no_more_are_found_than_asked_for(store: St
     assert len(store.find_articles(articles, "a", 9)) == 3
 
 
+def test_an_article_is_found_by_a_part_of_its_key(store: Store, fill, sweep) -> None:
+    of = [news("Town-17", "A tram."), news("town-18", "A bridge.")]
+    articles = fill(sweep(of), of)
+    assert [found.key for found in store.find_articles(articles, "n-17", 9)] == ["Town-17"]
+    assert {found.key for found in store.find_articles(articles, "TOWN", 9)} == {"Town-17", "town-18"}
+
+
 def test_the_texts_of_a_system_are_read_in_parts(store: Store, fill, sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     written = sweep(STORIES)
     run_id = fill(
