@@ -50,8 +50,7 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     best = by_system[ranked[0]]["reference"]
     reach_half = any(by_system[system]["reference"].by_share[HALF].n is not None for system in ranked)
     of_read = document.has_cut_references(dataset)
-    headline = _headline(best, by_system.get(LEAD, {}).get("reference"), reach_half)
-    yield replace(headline, of_read=of_read)
+    yield replace(_headline(best, by_system.get(LEAD, {}).get("reference"), reach_half), of_read=of_read)
     yield from _differences(document, dataset, ranked[0])
     yield from _over_lead(document, dataset, ranked[:MOST_SYSTEMS])
     for system in (*ranked[:MOST_SYSTEMS], PERSON):

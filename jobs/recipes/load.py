@@ -52,13 +52,12 @@ class _Loader(yaml.SafeLoader):
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
         lines: dict[str, int] = {}
-        for key in keys:
-            if key.value in lines:
-                where = f"in lines {lines[key.value]} and {key.start_mark.line + 1}"
-                raise RecipeError(f"the key {key.value!r} stands twice, {where}: keep one.")
-            lines[key.value] = key.start_mark.line + 1
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            first, line = lines.get(key.value), key.start_mark.line + 1
+            if first is not None:
+                raise RecipeError(f"the key {key.value!r} stands twice, in lines {first} and {line}: keep one.")
+            lines[key.value] = line
         return node
 
 

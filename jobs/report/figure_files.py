@@ -2,7 +2,6 @@
 
 import functools
 import io
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,6 @@ _KOREAN_FAMILIES = ("Noto Sans CJK KR", "NanumGothic", "Malgun Gothic", "AppleGo
 FAMILIES = ["DejaVu Sans", *(name for name in _KOREAN_FAMILIES if name in font_manager.get_font_names())]
 """Matplotlib's own font, and behind it those that are installed and have Korean letters."""
 
-_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
-
 PNG_DPI = 200
 PAPER_WIDTHS = {"1col": 3.35, "2col": 6.9}
 """Inches of a column and of a page, in names of files."""
@@ -35,14 +32,14 @@ def with_known_letters(text: str) -> str:
     fonts = [font_manager.get_font(font_manager.findfont(name)) for name in FAMILIES]
     unknown = {letter for letter in set(text) - {"\n"} if not any(font.get_char_index(ord(letter)) for font in fonts)}
     if unknown:
-        _tell_of_unknown_letters("Korean" if _HANGUL.search("".join(unknown)) else "some")
+        _tell_of_unknown_letters()
     return text.translate(dict.fromkeys(map(ord, unknown), "?"))
 
 
 @functools.cache
-def _tell_of_unknown_letters(which: str) -> None:
-    known = ", ".join(_KOREAN_FAMILIES)
-    ERR.print(f"No font with {which} letters is installed: plots have ? for them. Install one of {known}.")
+def _tell_of_unknown_letters() -> None:
+    korean = ", ".join(_KOREAN_FAMILIES)
+    ERR.print(f"Plots have ? for letters that no installed font has. For Korean, install one of {korean}.")
 
 
 class NotebookFigure(Figure):

@@ -281,14 +281,11 @@ def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> 
 
 def _cut_texts(of: CutTexts) -> str:
     """How many texts BERTScore has not read to the end, how much of these, and what that means."""
-    parts = []
-    if of.of_reference is not None:
-        among = f"of {of.references} of {counted(of.articles, 'reference')}"
-        parts.append(f"{percent(of.of_reference)} {among}")
-    if of.of_summary is not None:
-        parts.append(f"{percent(of.of_summary)} of {counted(of.summaries, 'summary')}")
-    said = f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}."
-    return said + (f" Shares are of {READ}, and not of all of it." if of.references else "")
+    which = f"{of.references} of {counted(of.articles, 'reference')}", counted(of.summaries, "summary")
+    shares = zip((of.of_reference, of.of_summary), which, strict=True)
+    parts = [f"{percent(share)} of {texts}" for share, texts in shares if share is not None]
+    of_read = f" Shares are of {READ}, and not of all of it." if of.references else ""
+    return f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}.{of_read}"
 
 
 def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> str:

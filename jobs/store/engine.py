@@ -244,18 +244,14 @@ def _require_utf8(address: Address, connection: DBAPIConnection, _: ConnectionPo
     Raises:
         StoreError: the encoding of one of them is not UTF-8.
     """
-    # None where a connection pooler does not say.
-    database, client = map(connection.pgconn.parameter_status, (b"server_encoding", b"client_encoding"))
-    if database not in (b"UTF8", None):
-        raise StoreError(
-            f"the database of the store {address.shown} has the encoding {database.decode()}, which cannot keep every "
-            "text. Create one in UTF-8: createdb -T template0 -E UTF8 NAME"
-        )
-    if client not in (b"UTF8", None):
-        raise StoreError(
-            f"the connection to the store {address.shown} has the client encoding {client.decode()}, which cannot "
-            "carry every text: set PGCLIENTENCODING (or client_encoding in the URL) to UTF8"
-        )
+    for whose, name, advice in (
+        ("database", b"server_encoding", "Create one in UTF-8: createdb -T template0 -E UTF8 NAME"),
+        ("client", b"client_encoding", "Set PGCLIENTENCODING, or client_encoding in the URL, to UTF8"),
+    ):
+        encoding = connection.pgconn.parameter_status(name)
+        if encoding not in (b"UTF8", None):  # None where a connection pooler does not say
+            has = f"the {whose} of the store {address.shown} has the encoding {encoding.decode()}"
+            raise StoreError(f"{has}, which cannot keep every text. {advice}")
 
 
 def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -189,6 +189,6 @@ def test_letters_without_a_font_are_told_of_once_and_are_no_boxes(
     texts = {text.get_text() for text in figure.findobj(Text)}
     assert {"t: ?? é", "??"} <= texts
     told = (
-        "No font with Korean letters is installed: plots have ? for them. Install one of Noto Sans CJK KR, NanumGothic"
+        "Plots have ? for letters that no installed font has. For Korean, install one of Noto Sans CJK KR, NanumGothic"
     )
     assert capsys.readouterr().err.count(told) == 1

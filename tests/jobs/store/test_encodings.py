@@ -43,5 +43,6 @@ def test_a_client_in_another_encoding_is_refused(nws, postgres_url: str, monkeyp
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     failed = nws("ls", "--store", postgres_url)
     (line,) = failed.err.splitlines()
-    assert "has the client encoding LATIN1" in line
+    assert "the client of the store" in line
+    assert "has the encoding LATIN1, which cannot keep every text. Set PGCLIENTENCODING" in line
     assert nws("ls", "--store", f"{postgres_url}&client_encoding=utf8").code == 0
