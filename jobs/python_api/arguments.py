@@ -14,7 +14,7 @@ from nws.jobs.report.console import PrintableConsole
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
-_FLAG = re.compile(r"(?<![^\s(])--([a-z][a-z-]*)(?: ([\w,./:-]*\w))?")
+_FLAG = re.compile(r"(?<![^\s(])--([a-z][a-z-]*)(?: (?!with\b)([\w,./:-]*\w))?")
 """A flag with its value, but not inside of a command, which stands in backquotes."""
 _NAMES = {"system": "systems", "metric": "metrics", "plugin": "plugins", "dataset": "articles"}
 """Arguments that are not called as their flags are."""

@@ -153,7 +153,7 @@ def require_readable(plan: Plan) -> None:
             "into unknown tokens or into pieces smaller than a syllable. Name models with a Korean vocabulary, such as "
             "--encoder sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2, "
             "--bertscore-model google-bert/bert-base-multilingual-cased, "
-            "or a checkpoint that was trained on Korean as a system."
+            "or --system with a checkpoint that was trained on Korean."
         )
 
 

@@ -263,4 +263,5 @@ def test_a_korean_sweep_names_arguments_for_its_models() -> None:
     articles = pd.read_json(BUNDLED["sample-ko"], lines=True).head(1)
     with pytest.raises(RecipeError, match='such as encoder="sentence-transformers') as raised:
         nws.sweep(articles, n=3, systems=[])
+    assert "or systems with a checkpoint" in str(raised.value)
     assert "--" not in str(raised.value)
