@@ -79,7 +79,8 @@ class Sweeper:
             written += generated(bundle, self._generate, self._stage)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
-        read = self._metrics.bertscore.read_shares(text for article, written in pairs for text in (written, *article.references))
+        texts = (text for article, written in pairs for text in (written, *article.references))
+        read = self._metrics.bertscore.read_shares(texts)
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
         chosen_scores = _chosen_scores(written, self._by_models, self._stage)
         seconds = (time.perf_counter() - started) / max(len(written), 1)

@@ -50,14 +50,16 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     best = by_system[ranked[0]]["reference"]
     reach_half = any(by_system[system]["reference"].by_share[HALF].n is not None for system in ranked)
     of_read = document.has_cut_references(dataset)
-    yield replace(_headline(best, by_system.get(LEAD, {}).get("reference"), reach_half), of_read=of_read)
+    headline = _headline(best, by_system.get(LEAD, {}).get("reference"), reach_half)
+    yield headline.model_copy(update={"of_read": of_read})
     yield from _differences(document, dataset, ranked[0])
     yield from _over_lead(document, dataset, ranked[:MOST_SYSTEMS])
     for system in (*ranked[:MOST_SYSTEMS], PERSON):
         yield from _own_length(document, dataset, system)
     for system in ranked[:MOST_SYSTEMS]:
         for smallest in _smallest_lengths(by_system[system], is_best=system == ranked[0]):
-            yield replace(smallest, of_read=of_read) if isinstance(smallest, SmallestLength) else smallest
+            is_share = isinstance(smallest, SmallestLength)
+            yield smallest.model_copy(update={"of_read": of_read}) if is_share else smallest
     yield from _of_lead(document, dataset)
     limit = tuple(_systems_are_the_limit(document, dataset))
     yield from limit or _other_lengths(best, document.reference_lengths.get(dataset))

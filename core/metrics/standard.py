@@ -1,6 +1,6 @@
 """The standard metrics, those that are columns of the store, of many summaries at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import torch
