@@ -145,8 +145,9 @@ def _predictions(
             key = key_of(row, KEY_FIELD)
             text, raw = clean_output(joined_text_of(row, TEXT_FIELD), clean_outputs)
             require_summary_length(text or "")
-            if key in texts:
+            text = None if text is None else " ".join(text.split())
+            if texts.setdefault(key, text) != text:
                 raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
-        texts[key], places[key] = None if text is None else " ".join(text.split()), place
+        places.setdefault(key, place)
         raws |= {key: raw} if raw else {}
     return Predictions(name, sha256, texts, raws, tuple(clean_outputs))

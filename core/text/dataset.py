@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from nws.core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_
 from nws.core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
 from nws.core.text.length import count_words
 from nws.core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
-from nws.core.text.rows import recognise_fields, to_article
+from nws.core.text.rows import key_of, recognise_fields, to_article
 from nws.core.text.split_folders import has_splits_inside
 from nws.core.text.text_marks import Preparation
 
@@ -38,6 +38,8 @@ PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa
 _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
 
 
+_OfOneKey: TypeAlias = list[tuple[int, PlacedRow]]
+"""Rows that follow each other and have one key, each with its number, from 0."""
 IF_SET: Any = Field(exclude_if=lambda value: not value)
 """Left out of a stored recipe where it is not set: runs of earlier recipes are found by their hash."""
 
@@ -152,12 +154,12 @@ class OpenDataset:
             yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
             return
         numbers = range(len(self.ids)) if chosen is None else np.flatnonzero(chosen)
-        rows = enumerate(self.rows(self.columns))
+        groups = self._by_key(self.rows(self.columns))
         try:
             for number in numbers:
                 position = self.positions[number]
-                row = next((row for index, row in rows if index == position), None)
-                article = None if row is None else self._article(int(position), *row)
+                group = next((group for group in groups if group[0][0] == position), None)
+                article = None if group is None else self._merged(group)[0]
                 if article is None or int(article.id, 16) != self.ids[number]:
                     raise CorpusError(
                         f"there were {len(self.ids)} articles, and article {number + 1} is not what it was"
@@ -169,21 +171,25 @@ class OpenDataset:
     def distinct(self, rows: Iterable[PlacedRow]) -> Iterator[tuple[int, Article | None]]:
         """The articles behind `skip`, up to `limit`, each with the number of its row, from 0. A repeat of one is None.
 
-        It holds a set of the articles that it has read, some 80 bytes each.
+        It holds two hashes of each article, of its key (of its texts where it has none) and of its texts: 170 bytes.
 
         Raises:
-            CorpusError: a row holds no article.
+            CorpusError: a row holds no article, or the key of another one.
         """
         skip, limit = self.dataset.skip, self.dataset.limit
-        seen = set[int]()
-        for index, row in enumerate(rows):
-            article = self._article(index, *row)
-            number = int(article.id, 16)
-            if number in seen:  # an exact repeat could not be told apart in the store
-                yield index, None
-                continue
-            seen.add(number)
-            if len(seen) > skip:
+        seen = dict[int, int]()
+        for group in self._by_key(rows):
+            article, repeats = self._merged(group)
+            index, (place, _) = group[0]
+            content = int(article.content_hash[:16], 16)
+            name = content if self.fields[2] is None else hash(article.key)
+            known = seen.get(name)
+            if known not in (None, content):
+                with naming(self.place, place):
+                    raise _key_twice(article.key)
+            seen[name] = content
+            yield from [(index, None)] * (repeats + (known is not None))
+            if known is None and len(seen) > skip:
                 yield index, article
             if limit is not None and len(seen) >= skip + limit:
                 return
@@ -207,10 +213,47 @@ class OpenDataset:
         """The names of the fields that are read."""
         return [name for name in self.fields if name is not None]
 
+    def _by_key(self, rows: Iterable[PlacedRow]) -> Iterator[_OfOneKey]:
+        """The rows, those together that follow each other and have one key."""
+        numbered = enumerate(rows)
+        if self.fields[2] is None:  # and read no further than is asked for
+            return ([row] for row in numbered)
+        return (list(group) for _, group in itertools.groupby(numbered, self._key))
+
+    def _key(self, numbered: tuple[int, PlacedRow]) -> str:
+        place, row = numbered[1]
+        with naming(self.place, place):
+            return key_of(row, self.fields[2] or "")
+
+    def _merged(self, group: _OfOneKey) -> tuple[Article, int]:
+        """The article in rows of one key, with the references of all, and how many rows add none.
+
+        Raises:
+            CorpusError: a row holds no article, or another text than the first one.
+        """
+        article, *others = (self._article(index, *row) for index, row in group)
+        repeats = 0
+        for other, (_, (place, _)) in zip(others, group[1:], strict=True):
+            if other.text != article.text:
+                with naming(self.place, place):
+                    raise _key_twice(article.key)
+            more = [reference for reference in other.references if reference not in article.references]
+            article = replace(article, references=(*article.references, *more)) if more else article
+            repeats += not more
+        return article, repeats
+
     def _article(self, index: int, place: str, row: Row) -> Article:
         with naming(self.place, place):
             article = to_article(row, self.fields, self.name, self.split, index)
             return self.dataset.preparation.article(article)
+
+
+def _key_twice(key: str) -> CorpusError:
+    return CorpusError(
+        f"the id {key!r} is that of an earlier row with another text, or with another reference and rows in between. "
+        "Give each article an id of its own, and put the rows of one article one after another.",
+        settings=("key_field",),
+    )
 
 
 def open_dataset(dataset: Dataset) -> OpenDataset:
@@ -250,6 +293,8 @@ def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str) -> Op
     opened = _read_once(OpenDataset(dataset, name, pinned_name, split, "", files.rows, files))
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     files.require_unchanged()
+    if dataset.limit is not None and opened.size == dataset.limit:  # a row behind the last article may have been read
+        return replace(opened, revision=opened.part_revision(dataset.limit))
     return replace(opened, revision=files.revision())
 
 

@@ -109,13 +109,14 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
 def _texts(value: Any, field: str) -> list[str]:
     """The texts in a value, without those that are missing (null, NaN)."""
     parts = _listed(value, field) if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
-    texts = [part for part in parts if not _is_missing(part)]
+    texts = [part for part in parts if not is_missing(part)]
     if not all(isinstance(text, str) for text in texts):
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.")
     return texts
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Whether there is no value: null, NaN, or what pandas has for them."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
 
 
@@ -133,7 +134,7 @@ def _listed(value: str, field: str) -> list[Any]:
     cell = wrapped[1]
     with contextlib.suppress(ValueError, RecursionError):  # the latter: nested without end
         parsed = json.loads(cell, strict=False)
-        if isinstance(parsed, list) and all(isinstance(part, str) or _is_missing(part) for part in parsed):
+        if isinstance(parsed, list) and all(isinstance(part, str) or is_missing(part) for part in parsed):
             return parsed
     is_list = cell[0] == "[" or _BETWEEN.search(cell) or cell.endswith(",)")  # ("Yes.") is speech
     if is_list and not _QUOTED.sub("", cell[1:-1]).strip(" \t\r\n,"):
@@ -213,28 +214,30 @@ def joined_text_of(row: Mapping[str, object], field: str) -> str:
 
 
 def key_of(row: Mapping[str, object], field: str) -> str:
-    """The key that a field holds: text, or a number or date as text.
+    """The key that a field holds: text without the blanks around it, or a number or date as text; 7.0 is 7.
 
     Raises:
-        CorpusError: it is missing, or holds something else.
+        CorpusError: it is missing or empty, or holds something else.
     """
     key = value_of(row, field)
-    if key is None or isinstance(key, list | dict):
+    key = int(key) if isinstance(key, float) and key.is_integer() else key
+    text = "" if isinstance(key, list | dict) or is_missing(key) else cleaned(str(key)).strip()
+    if not text:
         raise CorpusError(f"Field {field!r} holds no key.")
-    return cleaned(str(key))
+    return _WHOLE_FLOAT.sub(r"\1", text) if text.endswith("0") else text
 
 
 def name_of(row: Mapping[str, object], field: str) -> str:
-    """The name that a field holds: text that is not empty, or a whole number, which pandas may have written as 7.0.
+    """The name that a field holds: text that is not blank, or a whole number, as `key_of` has it.
 
     Raises:
         CorpusError: it is missing, or holds something else.
     """
     value = value_of(row, field)
     is_name = isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not is_name or value == "":
+    if isinstance(value, bool) or not is_name or not str(value).strip():
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a whole number.")
-    return _WHOLE_FLOAT.sub(r"\1", cleaned(str(value)))
+    return key_of(row, field)
 
 
 def shown(value: object) -> str:

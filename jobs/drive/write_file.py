@@ -110,14 +110,13 @@ def read_articles(path: Path, text_field: str | None = None, key_field: str | No
         raise CorpusError(f"{path} holds no article.")
     with naming(path, place):
         fields = recognise_fields(first, text_field, None, key_field, needs_reference=False)
-    articles = []
+    articles = dict[str, Article]()
     for index, (place, row) in enumerate(read_rows(path, [name for name in fields if name is not None])):
         with naming(path, place):
-            articles.append(to_article(row, fields, path.name, "all", index))
-    keys = {article.key for article in articles}
-    if len(keys) < len(articles):
-        raise CorpusError(f"{path} has {len(articles)} articles and {len(keys)} keys: give each a key of its own.")
-    return articles
+            article = to_article(row, fields, path.name, "all", index)
+            if articles.setdefault(article.key, article).text != article.text:
+                raise CorpusError(f"the key {article.key!r} is that of another article, too: give each its own.")
+    return [*articles.values()]
 
 
 def write_summaries(

@@ -51,6 +51,9 @@ def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console:
         references = [len(row) - 1 for row in rows if len(row) > 1]
         _warn_of_marks(label, rows, references, corpus.dataset.preparation.clean_texts, console)
         different = dict.fromkeys(text for text, *_ in rows)
+        if again := sum(bool(text) for text, *_ in rows) - len(different.keys() - {""}):
+            line = f"Warning: Texts stand again in {again} of the {len(rows)} {label}, and each counts as one more article."
+            console.print(f"{line} Rows with one id and one text are one article.", markup=False, soft_wrap=True)
         if alike := "; ".join(find_alike(different)):
             line = f"Warning: Of the {len(different)} {label}, {alike}."
             console.print(f"{line} Systems take that for news: cut out what is none.", markup=False, soft_wrap=True)

@@ -24,7 +24,7 @@ from nws.core.text.length import count_words, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from nws.core.text.oddities import told_of
 from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows
-from nws.core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text_of, to_references, value_of
+from nws.core.text.rows import KEY_FIELDS, cleaned, is_missing, joined_text_of, key_of, text_of, to_references, value_of
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
 from nws.jobs.report.metric_names import signature_lines
@@ -113,7 +113,7 @@ def read_scored(file: Path, fields: tuple[str | None, str | None], references_fi
         known, references = _references_by_id(Path(references_file), references), None
     elif references_file is not None:
         files, references = files.with_references(references_file), REFERENCES
-    columns = [*USUAL, "source", *REFERENCE_FIELDS, *filter(None, fields)]
+    columns = [*USUAL, "source", "system", *REFERENCE_FIELDS, *filter(None, fields)]
     unused = set() if references is None else {*REFERENCE_FIELDS} - {REFERENCES}
     for place, row in prediction_rows(file, files.rows(columns), {"prediction": text, REFERENCES: references}):
         if known is not None:
@@ -125,16 +125,17 @@ def read_scored(file: Path, fields: tuple[str | None, str | None], references_fi
 
 
 def _references_by_id(file: Path, field: str | None) -> dict[str, tuple[str, ...]]:
-    """The references in the rows of a file, by the ids that `nws write` has for these rows.
+    """The references in the rows of a file, by the ids that `nws write` has for these rows; all of an id count.
 
     Raises:
         CorpusError: the file cannot be read, or a row has no reference.
     """
-    known = {}
+    known = dict[str, tuple[str, ...]]()
     for index, (place, row) in enumerate(read_rows(file)):
         with naming(file, place):
             key = next((key_of(row, name) for name in KEY_FIELDS if name in row), f"row-{index}")
-            known[key] = _references(row if field is None else {REFERENCES: value_of(row, field)}, AS_IT_IS)
+            found = _references(row if field is None else {REFERENCES: value_of(row, field)}, AS_IT_IS)
+        known[key] = _with_more(known.get(key, ()), found)
     return known
 
 
@@ -187,6 +188,9 @@ def score_rows(
     any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
     outputs = ((f"row {row}", one.row.prediction, one.raw) for row, one in enumerate(predictions, start=1))
+    if repeats := len(located) - len(predictions):
+        are = "row has the id and prediction" if repeats == 1 else "rows have the id and the prediction"
+        told = *told, f"{repeats} {are} of another row: they count once, with the references of all."
     whose = f"predictions of {place}".removesuffix(" of predictions")
     return FileScore(predictions, scores, seed, (*told, *told_of(whose, outputs, language)))
 
@@ -274,7 +278,8 @@ def to_predictions(
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
 
-    A prediction in another language is scored as the tokenizer reads it, mostly 0; one of null or NaN is empty.
+    A prediction in another language is scored as the tokenizer reads it, mostly 0; one of null or NaN is empty. Rows of
+    one id with the same prediction are one, with the references of all.
 
     Args:
         place: what they are rows of, for errors.
@@ -289,8 +294,8 @@ def to_predictions(
         LanguageError: the tokenizer would delete a reference (named by where it stands).
         SegmentationError: a text is too long to be scored (named by where it stands).
     """
-    predictions = []
-    for where, row in located:
+    predictions = dict[object, Prediction]()
+    for number, (where, row) in enumerate(located):
         with naming(place, where):
             prediction = _prediction(row, preparation, clean_outputs)
             if needs_source and prediction.row.source is None:
@@ -300,10 +305,22 @@ def to_predictions(
             for text in (prediction.row.prediction, *prediction.row.references):
                 require_summary_length(text)
             check_language(prediction.row.references, tokenizer)
-        predictions.append(prediction)
+            has_id = not is_missing(prediction.id) and prediction.id != ""
+            key = (str(row.get("system")).strip(), key_of(row, KEY_FIELD)) if has_id else number
+            first = predictions.setdefault(key, prediction)
+            if first.row.prediction != prediction.row.prediction:
+                raise CorpusError(f"the id {prediction.id!r} is that of an earlier row with another prediction.")
+        if first is not prediction:
+            references = _with_more(first.row.references, prediction.row.references)
+            predictions[key] = replace(first, row=replace(first.row, references=references))
     if not predictions:
         raise CorpusError(f"{place} holds no row.")
-    return tuple(predictions)
+    return tuple(predictions.values())
+
+
+def _with_more(references: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    """The references of one text from several rows, those that are equal once."""
+    return (*references, *(reference for reference in more if reference not in references))
 
 
 def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs: Sequence[Cleaning]) -> Prediction:

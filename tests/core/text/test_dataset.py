@@ -91,7 +91,7 @@ def test_a_dataset_that_is_a_script(tmp_path: Path) -> None:
 
 
 def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> None:
-    rows = [ROWS[0], ROWS[0], {**ROWS[0], "article": None}, {**ROWS[1], "highlights": None}]
+    rows = [ROWS[0], ROWS[0], {**ROWS[2], "article": None}, {**ROWS[1], "highlights": None}]
     corpus = open_dataset(Dataset(str(write(tmp_path / "d.jsonl", rows))))
     articles = list(corpus)
     assert (corpus.size, corpus.repeats) == (3, 1)

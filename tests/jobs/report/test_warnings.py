@@ -67,3 +67,9 @@ def test_several_references_and_what_is_alike_are_told_of(tmp_path: Path) -> Non
     assert references.startswith("9 references of 6 articles of x.jsonl (all): the best one counts. ")
     assert references.endswith("--join-references")
     assert told_of(tmp_path, rows, join_references=True) == [alike]
+
+
+def test_texts_that_stand_again_under_other_ids_are_told_of(tmp_path: Path) -> None:
+    rows = [{"id": i, "text": text, "summary": "S."} for i, text in enumerate([ENGLISH, FRENCH, ENGLISH, "", ""])]
+    assert any("Texts stand again in 1 of the 5 articles" in line for line in told_of(tmp_path, rows))
+    assert not any("stand again" in line for line in told_of(tmp_path, rows[1:]))

@@ -263,3 +263,26 @@ def test_texts_are_cleaned_and_references_joined_and_signatures_say_so(tmp_path:
         assert np.array_equal(lines.metrics[name].rows, joined.metrics[name].rows)
         assert cleaned.metrics[name].signature == f"{lines.metrics[name].signature}|clean:html+marks"
         assert joined.metrics[name].signature == f"{cleaned.metrics[name].signature}|references:joined"
+
+
+def test_rows_of_one_id_and_prediction_are_one_row_with_the_references_of_all(tmp_path: Path) -> None:
+    rows = [{"id": 1, "prediction": "A cat.", "reference": text} for text in ("A cat.", "A dog.", "A cat.")]
+    file = written(tmp_path / "p.jsonl", rows[0], rows[1], {**rows[0], "id": "2 "}, {**rows[2], "id": 1.0})
+    score = score_file(file, ["rouge1"], Options(), 0)
+    assert [one.row.references for one in score.predictions] == [("A cat.", "A dog."), ("A cat.",)]
+    assert score.told[0].startswith("2 rows have the id and the prediction of another row")
+    again = written(tmp_path / "again.jsonl", rows[0], {**rows[1], "prediction": "A dog."})
+    with pytest.raises(CorpusError, match=r"again\.jsonl, line 2: the id 1 is that of an earlier row with another"):
+        score_file(again, ["rouge1"], Options(), 0)
+    systems = written(tmp_path / "s.jsonl", *({**rows[0], "system": name, "prediction": name} for name in "ab"))
+    assert len(score_file(systems, ["rouge1"], Options(), 0).predictions) == 2
+    without = written(tmp_path / "none.jsonl", *({**row, "id": None} for row in rows))
+    assert len(score_file(without, ["rouge1"], Options(), 0).predictions) == 3
+
+
+def test_all_references_of_an_id_count(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.jsonl", {"id": "1", "prediction": "A cat."}, {"id": "2", "prediction": "A dog."})
+    texts = (1.0, "A cat."), (2, "A dog."), (1, "The end."), (2, "A dog.")
+    references = written(tmp_path / "r.jsonl", *({"id": key, "summary": text} for key, text in texts))
+    found = to_predictions("p", read_scored(file, (None, None), str(references)), ENGLISH)
+    assert [one.row.references for one in found] == [("A cat.", "The end."), ("A dog.",)]
