@@ -351,7 +351,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
             raise nothing
         return opened
     ids, positions, references, words = array("Q"), array("q"), set[int](), array("q")
-    repeats = 0
+    repeats = filled = shorter = 0
     for index, article in opened.distinct(rows):
         if article is None:
             repeats += 1
@@ -360,8 +360,18 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
             positions.append(index)
             references.add(len(article.references))
             words.extend(map(count_words, article.references))
+            if article.text and article.references:
+                filled += 1
+                shorter += article.text.count(" ") < min(text.count(" ") for text in article.references)
     if not ids:
         raise nothing
+    is_named = dataset.references_file or (dataset.text_field and dataset.reference_field)
+    if 2 * shorter > filled and not is_named:
+        raise CorpusError(
+            f"{where}: {shorter} of {filled} articles are shorter than their references. Articles were taken from the "
+            f"field {opened.fields[0]!r} and references from {opened.fields[1]!r}: name both fields.",
+            settings=("text_field", "reference_field"),
+        )
     return replace(
         opened,
         ids=np.frombuffer(ids, np.uint64),

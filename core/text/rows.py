@@ -18,7 +18,8 @@ from nws.core.errors import CorpusError
 LINE = "line of text"
 """The only field of a row that is one."""
 TEXT_FIELDS = ("article", "document", "dialogue", "text", LINE)
-REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "reference")
+# A summary beside a reference is that of a system.
+REFERENCE_FIELDS = ("references", "reference", "highlights", "summaries", "summary")
 KEY_FIELDS = ("id", "key", "fname")
 ANEW = 'Write the file anew: df.to_json(FILE, orient="records", lines=True)'
 """What to do with a table that is not as any of its usual writers makes it."""
@@ -41,6 +42,10 @@ _BETWEEN = re.compile(r"""['"][\s,.\[\]()]+[ub]?['"]""")
 # behind emoji, of which they make one.
 _SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
 _UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
+_WORD = re.compile(r"[^\W_]")
+_MISSING = frozenset(("nan", "NaN", "None", "<NA>", "NaT", "N/A", "n/a", "#N/A", "null", "NULL"))
+_LONGEST_MISSING = 8
+"""Characters of one of these with some blanks around it. Longer texts need not be hashed."""
 _WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
@@ -98,12 +103,12 @@ def to_article(
 
 
 def to_references(value: object, field: str) -> tuple[str, ...]:
-    """The texts in `value` that are not blank: of a text, of a list of texts, or of a text that is such a list.
+    """The texts in `value` that hold a word: of a text, of a list of texts, or of a text that is such a list.
 
     Raises:
         CorpusError: `value` is something else; `field` is named.
     """
-    return tuple(text for text in map(cleaned, _texts(value, field)) if text.strip())
+    return tuple(text for text in map(cleaned, _texts(value, field)) if _WORD.search(text))
 
 
 def _texts(value: Any, field: str) -> list[str]:
@@ -116,7 +121,9 @@ def _texts(value: Any, field: str) -> list[str]:
 
 
 def is_missing(value: object) -> bool:
-    """Whether there is no value: null, NaN, or what pandas has for them."""
+    """Whether there is no value: null, NaN, what pandas has for them, or what `astype(str)` makes of them."""
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_MISSING and value.strip() in _MISSING
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
 
 

@@ -39,6 +39,8 @@ def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console:
     It is read once: 50 articles spread over it for the language (the first 50 of a stream), and the first 2,000.
     """
     for corpus in corpora:
+        if corpus.split != "all":
+            console.print(f"Reading the split {corpus.split} of {corpus.name}.", markup=False)
         numbers = np.arange(_LOOKED_AT if corpus.ids is None else len(corpus.ids))
         spread = numbers % (1 if corpus.ids is None else max(1, len(numbers) // _SAMPLE_SIZE)) == 0
         chosen = spread | (numbers < _LOOKED_AT)
@@ -52,7 +54,7 @@ def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console:
         _warn_of_marks(label, rows, references, corpus.dataset.preparation.clean_texts, console)
         different = dict.fromkeys(text for text, *_ in rows)
         if again := sum(bool(text) for text, *_ in rows) - len(different.keys() - {""}):
-            line = f"Warning: Texts stand again in {again} of the {len(rows)} {label}, and each counts as one more article."
+            line = f"Warning: Texts stand again in {again} of the {len(rows)} {label}: each is one more article."
             console.print(f"{line} Rows with one id and one text are one article.", markup=False, soft_wrap=True)
         if alike := "; ".join(find_alike(different)):
             line = f"Warning: Of the {len(different)} {label}, {alike}."

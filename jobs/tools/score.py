@@ -18,6 +18,7 @@ from nws.core.metrics.config import Options, text_tokenizer
 from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
+from nws.core.text import rows as row_fields
 from nws.core.text.data_files import REFERENCES, DataFiles
 from nws.core.text.language import ASKED, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length
@@ -34,7 +35,7 @@ from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import few
 
 # The first that holds a reference counts.
-REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights", "target")
+REFERENCE_FIELDS = (*row_fields.REFERENCE_FIELDS, "target")
 
 Located: TypeAlias = Iterable[tuple[str, dict[str, object]]]
 """Rows, each with where it stands."""

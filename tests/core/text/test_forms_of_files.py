@@ -67,7 +67,7 @@ SPOKEN = ["It's one.", 'A "two".', "Both ' and \".", "A line\nand \\ more.", "[T
         (str(SPOKEN), SPOKEN),
         (json.dumps(SPOKEN), SPOKEN),
         (str(np.array(["a", None, float("nan")], dtype=object)), ["a"]),
-        *((text, [text]) for text in ("[1] text [2]", "[…]", "['Twas night]", '["No" she said]', "[2.5]", "[[3]]")),
+        *((text, [text]) for text in ("[1] text [2]", "[… 1]", "['Twas night]", '["No" she said]', "[2.5]", "[[3]]")),
     ],
 )
 def test_a_list_in_a_cell_is_read_as_it_is_written(tmp_path: Path, cell: str, references: list[str]) -> None:

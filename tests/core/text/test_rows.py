@@ -39,9 +39,8 @@ def test_a_text_is_the_same_however_it_was_encoded_and_a_composed_one_is_as_it_w
 )
 def test_signs_that_no_reader_sees_are_left_out_but_where_letters_and_emoji_need_them(text: str, read: str) -> None:
     assert cleaned(text) == read
-    assert to_article({"text": text, "told": [text, UNSEEN]}, ("text", "told", None), "d", "all", 0).references == (
-        read,
-    )
+    row = {"text": text, "told": [f"A {text}", UNSEEN]}
+    assert to_article(row, ("text", "told", None), "d", "all", 0).references == (f"A {read}",)
 
 
 def test_an_article_is_the_same_however_it_was_encoded() -> None:

@@ -119,7 +119,8 @@ def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Pa
 
 def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> None:
     (tmp_path / "twice.jsonl").write_text('{"id": "a", "text": "Snow fell."}\n{"id": "a", "text": "Rain fell."}\n')
-    assert "has 2 articles and 1 keys" in nws("write", "twice.jsonl", "--system", "lead", "--n", "1").err
+    refused = nws("write", "twice.jsonl", "--system", "lead", "--n", "1")
+    assert "line 2: the key 'a' is that of another article" in refused.err
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "..."}\n{"id": "b", "text": "Snow fell on Dover."}\n')
     done = nws("write", "news.jsonl", "--system", "lead", "--n", "3")
     assert done.code == 1
