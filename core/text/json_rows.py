@@ -7,16 +7,20 @@ from typing import Any
 from nws.core.text.rows import ANEW, TEXT_FIELDS
 
 # By one of these it is told which keys of a table are its columns.
+BLANKS = " \t\r\n"
 _COLUMNS = {*TEXT_FIELDS, "prediction"}
 
 
-def parse(text: str) -> Any:
-    """A JSON value, in whose objects no key stands twice.
+def parse(text: str, begin: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place, in whose objects no key stands twice, and where the next one begins.
 
     Raises:
         ValueError: it is none. RecursionError: it is nested without end.
     """
-    return json.loads(text, object_pairs_hook=_object)
+    value, end = _DECODER.raw_decode(text, begin)
+    while end < len(text) and text[end] in BLANKS:
+        end += 1
+    return value, end
 
 
 def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
@@ -27,8 +31,13 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return value
 
 
-def rows_in(value: object) -> Sequence[object]:
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def rows_in(value: object, is_line: bool = False) -> Sequence[object]:
     """The rows in a value, which is itself the only one if it holds no table.
+
+    Lists of texts are the columns of a table; in a line of JSON Lines they are the sentences of its row.
 
     Raises:
         ValueError: the cells of a table are not as many as its columns, two columns have one name, or nobody can tell
@@ -40,13 +49,19 @@ def rows_in(value: object) -> Sequence[object]:
         return [value]
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list):  # orient="split"
-        labels = map(str, value.get("index", range(len(data))))
+        labels = [*map(str, value.get("index", range(len(data))))]
+        if len(labels) != len(data):
+            raise ValueError(f"a table of {len(data)} rows, and {len(labels)} labels for them")
+        for label, cells in zip(labels, data, strict=True):
+            if len(cells) != len(names):
+                raise ValueError(f"a table whose row {label} has {len(cells)} cells for {len(names)} columns")
         return _with_ids({k: _object([*zip(names, cells, strict=True)]) for k, cells in zip(labels, data, strict=True)})
     parts = list(value.values())
     rows = [part for key, part in value.items() if key != "schema"]  # orient="table", or any list by its name
     if len(rows) == 1 and isinstance(rows[0], list) and all(isinstance(row, dict) for row in rows[0]):
         return rows[0]
-    if all(isinstance(part, list) and not any(isinstance(cell, dict) for cell in part[:1]) for part in parts):
+    is_table = all(isinstance(part, list) and not any(isinstance(cell, dict) for cell in part[:1]) for part in parts)
+    if is_table and not is_line:
         if len(sizes := {len(part) for part in parts}) > 1:
             raise ValueError(f"a table of columns that have from {min(sizes)} to {max(sizes)} cells")
         return [dict(zip(value, cells, strict=True)) for cells in zip(*parts, strict=True)]

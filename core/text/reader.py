@@ -11,14 +11,14 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from nws.core.errors import CorpusError, LanguageError, SegmentationError
 from nws.core.provenance import file_sha256
-from nws.core.text.json_rows import parse, rows_in
+from nws.core.text.json_rows import BLANKS, parse, rows_in
 from nws.core.text.rows import ANEW, LINE, TEXT_FIELDS, outermost
 
 Row: TypeAlias = dict[str, object]
@@ -31,6 +31,9 @@ SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .z
 """How the name of a file ends that is read here."""
 # What binary files begin with.
 _BINARY = {b"PK\3\4": "Excel or zip", b"\x1f\x8b": "gzip", b"PAR1": "Parquet", b"ARROW1": "Arrow"}
+# As `fairseq-generate` writes a source, target, hypothesis, or detokenized one.
+_FAIRSEQ = re.compile(r"(?P<kind>[STHD])-(?P<number>\d+)\t(?:-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)\t)?(?P<text>.*?)\s*")
+_AROUND = "\ufeff \t\r\n"
 # Rows of Parquet that are decoded at once.
 _BATCH_ROWS = 256
 
@@ -82,34 +85,43 @@ class Reader:
         lines = enumerate(self._lines(), start=1)
         filled = ((number, line) for number, line in lines if line.strip())
         number, first = next(filled, (1, "[]"))
-        if first.lstrip().startswith("[") or first.strip() == "{":
-            first += "".join(line for _, line in lines)
-        value = self._parsed(first, number)
-        if (second := next(filled, None)) is None:
+        try:
+            begun = iter([*self._values(first, number)])
+        except CorpusError:  # also where a value has several lines
+            begun = self._values(first + "".join(line for _, line in lines), number)
+        values = itertools.chain(begun, (value for index, line in filled for value in self._values(line, index)))
+        number, value = next(values)
+        if (second := next(values, None)) is None:
             yield from self._table(value, f"line {number}")
             return
-        for index, line in itertools.chain([(number, first), second], filled):
-            yield f"line {index}", self._object(self._parsed(line, index), f"line {index}")
+        for index, row in itertools.chain([(number, value), second], values):
+            yield f"line {index}", self._object(row, f"line {index}")
 
     def _table(self, value: object, place: str) -> Iterator[PlacedRow]:
         """The rows of the only value in a file, which begins at a place."""
         try:
-            rows = rows_in(value)
+            rows = rows_in(value, is_line=_kind(self.path.name) != ".json")
         except ValueError as error:
             raise CorpusError(f"{self.name} holds {error}.") from error
         for number, row in enumerate(rows, start=1):
             where = place if row is value else f"row {number}"
             yield where, self._object(row, where)
 
-    def _parsed(self, text: str, number: int) -> object:
-        """The value in a text that begins at the line of this number."""
-        try:
-            return parse(text.rstrip("\r\n"))
-        except json.JSONDecodeError as error:
-            place = f"line {number + error.lineno - 1}"
-            raise self._malformed(place, f"not valid JSON ({error.msg}, column {error.colno})") from error
-        except (ValueError, RecursionError) as error:  # a key that is there twice; nested without end
-            raise self._malformed(f"line {number}", f"not valid JSON ({error})") from error
+    def _values(self, text: str, number: int) -> Iterator[tuple[int, object]]:
+        """The values in a text that begins at the line of this number, each with the number of its own line."""
+        text = text.rstrip("\r\n")
+        line, begin = number, len(text) - len(text.lstrip(BLANKS))
+        while begin < len(text):
+            try:
+                value, end = parse(text, begin)
+            except json.JSONDecodeError as error:
+                place = f"line {number + error.lineno - 1}"
+                raise self._malformed(place, f"not valid JSON ({error.msg}, column {error.colno})") from error
+            except (ValueError, RecursionError) as error:  # a key that is there twice; nested without end
+                raise self._malformed(f"line {line}", f"not valid JSON ({error})") from error
+            yield line, value
+            line += text.count("\n", begin, end)
+            begin = end
 
     def _object(self, value: object, place: str) -> Row:
         if not isinstance(value, dict):
@@ -117,14 +129,31 @@ class Reader:
         return value
 
     def _text(self) -> Iterator[PlacedRow]:
-        for number, line in enumerate(self._lines(), start=1):
+        lines = enumerate(self._lines(), start=1)
+        for number, line in lines:
+            if number == 1 and _FAIRSEQ.match(line):
+                yield from self._numbered(itertools.chain([(number, line)], lines))
+                return
             if "\0" in line or (number == 1 and _begins_a_table(line)):
                 raise CorpusError(f"{self.name} is not lines of text: let its name say what it is ({SUFFIXES}).")
             yield f"line {number}", {LINE: line.rstrip("\r\n")}
 
+    def _numbered(self, lines: Iterable[tuple[int, str]]) -> Iterator[PlacedRow]:
+        """Lines of `fairseq-generate`, such as `H-7<tab>score<tab>text`, in the order of their numbers."""
+        rows = dict[int, PlacedRow]()
+        kind = ""
+        for number, line in lines:
+            found = _FAIRSEQ.fullmatch(line)
+            if found is None or int(found["number"]) in rows or not line.startswith(kind):
+                problem = "fairseq's lines must be of one kind, with each number once. Take them out: grep ^H- FILE"
+                raise self._malformed(f"line {number}", problem)
+            kind = line[0]
+            rows[int(found["number"])] = f"line {number}", {LINE: found["text"]}
+        yield from (row for _, row in sorted(rows.items()))
+
     def _csv(self, separators: str) -> Iterator[PlacedRow]:
         """The separator is that of these which the first line has most often; of equally many, the first."""
-        lines = self._lines()
+        lines = self._lines(has_cells=True)
         first = next(lines, "")
         if re.fullmatch(r"sep=.\s*", first):  # for Excel, which other programs do not read
             first = next(lines, "")
@@ -138,15 +167,17 @@ class Reader:
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                raise self._malformed(place, f'not valid CSV ({error}). In a cell, a quote is "", not \\"') from error
+                problem = f'not valid CSV ({error}). In a cell, a quote is "", not \\"'
+                if "new-line character" in str(error):
+                    problem = "a carriage return stands in a cell without quotes. Make blanks of all: tr '\\r' ' '"
+                raise self._malformed(place, problem) from error
             if cells is None:
                 return
             if names is None:
-                names = [name.strip("\ufeff \t\r\n") for name in cells]
+                names = [name.strip(_AROUND) for name in cells]
                 self._needed(names)
             elif cells:
-                if len(cells) != len(names):
-                    problem = f"the row has {len(cells)} cells, not {len(names)}, with {separator!r} between them"
+                if problem := _row_problem(cells, names, separator):
                     raise self._malformed(place, problem)
                 yield place, dict(zip(names, cells, strict=True))
 
@@ -184,7 +215,8 @@ class Reader:
 
     def _cell(self, batch: Any, name: str, index: int, place: str) -> object:
         try:
-            return batch.column(name)[index].as_py()
+            value = batch.column(name)[index].as_py()
+            return value.decode() if isinstance(value, bytes) else value
         except (ValueError, OverflowError) as error:  # text that is not UTF-8, a date before the year 1
             raise self._malformed(place, f"field {name!r} cannot be read ({error})") from error
 
@@ -195,18 +227,21 @@ class Reader:
             raise CorpusError(f"{self.name} has several columns {twice[0]!r}: rename all but one.")
         return needed
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, has_cells: bool = False) -> Iterator[str]:
         """The lines of a text, unpacked where it is packed: in UTF-8, or in UTF-16 as Excel has it.
 
-        They end as the first one does: a carriage return alone ends lines, or is part of them.
+        A carriage return alone ends lines where there is no other end, or where it ends the header of a table, whose
+        cells may hold line feeds. Else it is part of them.
         """
         with _opened(self.path) as file:
             head = file.peek()
             if packing := next((name for sign, name in _BINARY.items() if head.startswith(sign)), None):
                 raise CorpusError(f"{self.name} is a file of {packing}, and its name should say so ({SUFFIXES}).")
             encoding = json.detect_encoding(head)
-            if not encoding.startswith("utf-8") or re.match(rb"[^\r\n]*\r[^\n]", head):
-                with io.TextIOWrapper(file, encoding, newline="") as text:
+            begins = head.decode(encoding, "ignore")
+            is_lone = re.match(r"[^\r\n]*\r[^\n]", begins) and ("\n" not in begins or has_cells)
+            if is_lone or not encoding.startswith("utf-8"):
+                with io.TextIOWrapper(file, encoding, newline="\r" if is_lone else "\n") as text:
                     yield from text
                 return
             for number, line in enumerate(file, start=1):
@@ -234,6 +269,18 @@ def naming(file: str | Path, place: str) -> Iterator[None]:
         yield
     except (CorpusError, LanguageError, SegmentationError) as error:
         raise type(error)(f"{file}, {place}: {error}", settings=error.settings) from error
+
+
+def _row_problem(cells: Sequence[str], names: Sequence[str], separator: str) -> str:
+    """What shows that cells are no row of a table; "" where nothing does."""
+    if len(cells) != len(names):
+        return f"the row has {len(cells)} cells, not {len(names)}, with {separator!r} between them"
+    if cells[0].strip(_AROUND) in names and all(cell.strip(_AROUND) in names for cell in cells):
+        return "the header comes again. Take the line out"
+    tabs = len(names) - 1
+    if separator == "\t" and tabs and any("\n" in c and c.count("\t") == tabs * c.count("\n") for c in cells):
+        return 'a quote opens a cell that holds several lines of the table. Write a quote in a text as ""'
+    return ""
 
 
 def _begins_a_table(line: str) -> bool:

@@ -234,5 +234,5 @@ def test_articles_that_are_written_to_a_file_are_read_back(written: list[tuple[s
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "news.jsonl"
         assert write_json_lines("-o", path, article_rows(corpus)) == len(rows)
-        read = list(open_dataset(Dataset(str(path))))
+        read = list(open_dataset(Dataset(str(path), text_field="article", reference_field="references")))
     assert [dataclasses.replace(article, dataset="org/news", split="test") for article in read] == list(corpus)
