@@ -114,17 +114,20 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
 def _texts(value: Any, field: str) -> list[str]:
     """The texts in a value, without those that are missing (null, NaN)."""
     parts = _listed(value, field) if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
-    texts = [part for part in parts if not is_missing(part)]
+    texts = [part for part in parts if not is_missing(part) and not _is_written_missing(part)]
     if not all(isinstance(text, str) for text in texts):
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.")
     return texts
 
 
 def is_missing(value: object) -> bool:
-    """Whether there is no value: null, NaN, what pandas has for them, or what `astype(str)` makes of them."""
-    if isinstance(value, str):
-        return len(value) <= _LONGEST_MISSING and value.strip() in _MISSING
+    """Whether there is no value: null, NaN, or what pandas has for them."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
+
+
+def _is_written_missing(value: object) -> bool:
+    """Whether a text is what `astype(str)`, and programs like it, make of no value."""
+    return isinstance(value, str) and len(value) <= _LONGEST_MISSING and value.strip() in _MISSING
 
 
 def _listed(value: str, field: str) -> list[Any]:
