@@ -13,7 +13,7 @@ from nws.core.systems.system import Document, Draft, UsualSystem, require_name, 
 from nws.core.text.length import require_summary_length
 from nws.core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from nws.core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
-from nws.core.text.rows import joined_text_of, key_of
+from nws.core.text.rows import Lists, joined_text_of, key_of, list_mark, texts_in
 
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 
@@ -69,6 +69,8 @@ class Predictions(UsualSystem):
             None: it ends within its thoughts.
         raw: what was written, where something of it is left out, by the article's key.
         clean_outputs: what is left out.
+        parts: of predictions that are lists, their texts, by the article's key.
+        lists: what was read of such predictions.
     """
 
     has_uncut: ClassVar[bool] = True
@@ -78,10 +80,12 @@ class Predictions(UsualSystem):
     texts: Mapping[str, str | None] = field(repr=False)
     raw: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict, repr=False)
     clean_outputs: tuple[Cleaning, ...] = field(default=DEFAULT_CLEANING, repr=False)
+    parts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    lists: Lists = field(default="join", repr=False)
 
     @property
     def signature(self) -> str:
-        return self.name + cleaning_mark(self.clean_outputs)
+        return self.name + cleaning_mark(self.clean_outputs) + list_mark(self.lists)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """See `System`.
@@ -104,6 +108,7 @@ def read_predictions(
     named: Mapping[str, str | None] | None = None,
     with_keys: Callable[[list[PlacedRow]], Iterator[PlacedRow]] | None = None,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
+    lists: Lists = "join",
 ) -> list[Predictions]:
     """Read the predictions in a file whose rows have an article's key as `id`, and a `prediction`, or usual names.
 
@@ -115,6 +120,7 @@ def read_predictions(
         named: see `prediction_rows`.
         with_keys: where the file is a text, what gives each line the `id` of its article.
         clean_outputs: what is left out of predictions.
+        lists: what is read of predictions that are lists.
 
     Raises:
         CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field, or
@@ -126,7 +132,7 @@ def read_predictions(
     if with_keys is not None and not is_data_file(path.name):
         rows = with_keys(list(rows))
     systems = by_system(path, prediction_rows(path, rows, named or {}))
-    found = [_predictions(path, system or name, sha256, own, clean_outputs) for system, own in systems.items()]
+    found = [_predictions(path, system or name, sha256, own, clean_outputs, lists) for system, own in systems.items()]
     if not found[0].texts:
         raise CorpusError(f"{path} holds no prediction.")
     if content_sha256(path) != sha256:
@@ -135,19 +141,22 @@ def read_predictions(
 
 
 def _predictions(
-    path: Path, name: str, sha256: str, rows: Sequence[PlacedRow], clean_outputs: Sequence[Cleaning]
+    path: Path, name: str, sha256: str, rows: Sequence[PlacedRow], clean_outputs: Sequence[Cleaning], lists: Lists
 ) -> Predictions:
     texts: dict[str, str | None] = {}
     raws: dict[str, Mapping[str, float | str]] = {}
     places: dict[str, str] = {}
+    parts: dict[str, Sequence[str]] = {}
     for place, row in rows:
         with naming(path, place):
             key = key_of(row, KEY_FIELD)
-            text, raw = clean_output(joined_text_of(row, TEXT_FIELD), clean_outputs)
+            text, raw = clean_output(joined_text_of(row, TEXT_FIELD, lists), clean_outputs)
             require_summary_length(text or "")
             text = None if text is None else " ".join(text.split())
             if texts.setdefault(key, text) != text:
                 raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
         places.setdefault(key, place)
         raws |= {key: raw} if raw else {}
-    return Predictions(name, sha256, texts, raws, tuple(clean_outputs))
+        several = texts_in(row[TEXT_FIELD], TEXT_FIELD)
+        parts |= {key: several} if len(several) > 1 else {}
+    return Predictions(name, sha256, texts, raws, tuple(clean_outputs), parts, lists)

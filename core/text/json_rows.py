@@ -1,5 +1,6 @@
 """The rows in a JSON value: a list of them, or a table in any shape of `DataFrame.to_json`."""
 
+import itertools
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -50,11 +51,9 @@ def rows_in(value: object, is_line: bool = False) -> Sequence[object]:
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list):  # orient="split"
         labels = [*map(str, value.get("index", range(len(data))))]
-        if len(labels) != len(data):
-            raise ValueError(f"a table of {len(data)} rows, and {len(labels)} labels for them")
-        for label, cells in zip(labels, data, strict=True):
-            if len(cells) != len(names):
-                raise ValueError(f"a table whose row {label} has {len(cells)} cells for {len(names)} columns")
+        for number, (label, cells) in enumerate(itertools.zip_longest(labels, data, fillvalue=""), start=1):
+            if len(cells) != len(names) or not label:
+                raise ValueError(f"a table of {len(names)} columns, whose row {number} has others, or no label")
         return _with_ids({k: _object([*zip(names, cells, strict=True)]) for k, cells in zip(labels, data, strict=True)})
     parts = list(value.values())
     rows = [part for key, part in value.items() if key != "schema"]  # orient="table", or any list by its name

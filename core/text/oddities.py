@@ -5,7 +5,7 @@ None of it is an error, and all of it moves scores without a word, so each is co
 
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nws.core.text.language import LANGUAGE_NAMES, Language, foreign_language
 from nws.core.text.length import bare_words, count_words
@@ -15,6 +15,8 @@ _OPENING_WORDS = 3
 # Of the articles whose summaries begin alike before it is said. Headlines share three words by chance, in twos and
 # threes; a model that speaks to its reader does so nearly always.
 _LEAST_SHARE, _LEAST_COUNT = 0.1, 5
+# Of the length of a reference: the longest sample, and all samples together.
+_SAMPLE, _SAMPLES = 0.67, 1.25
 _CURE = "All of it is scored; clean_outputs with {} leaves it out."
 
 
@@ -61,6 +63,24 @@ def told_of(
         yield f"Warning: {counts['marked']} {of_all} have signs of Markdown. {_CURE.format('markup')}"
     if total and 0 < articles < total:
         yield f"Warning: {whose} cover {articles} of {total} articles: systems are compared on these {articles}."
+
+
+def told_of_samples(whose: str, lists: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[str]:
+    """A sentence if predictions in lists, each with its references, look like samples and not like sentences of a text.
+
+    The longest of samples is as long as a reference, and all of them are longer together.
+    """
+    total = alike = 0
+    for parts, references in lists:
+        words = [count_words(text) for text in parts]
+        reference = min(map(count_words, references), default=0)
+        total += len(words) > 1
+        alike += len(words) > 1 and max(words) >= _SAMPLE * reference and sum(words) >= _SAMPLES * reference
+    if 2 * alike > total:
+        yield (
+            f"{total} {whose} are lists, whose texts look like samples. Each list is read as the sentences of "
+            "one text. --list-predictions first takes the first text of each."
+        )
 
 
 def _opening(text: str) -> str:

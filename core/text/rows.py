@@ -10,11 +10,14 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from nws.core.article import Article
 from nws.core.errors import CorpusError
 
+Lists: TypeAlias = Literal["join", "first"]
+"""What is read of a list of texts: all, as the sentences of one text, or the first, as one of several samples."""
+LIST_MARK = "list_predictions="
 LINE = "line of text"
 """The only field of a row that is one."""
 TEXT_FIELDS = ("article", "document", "dialogue", "text", LINE)
@@ -44,8 +47,6 @@ _SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u2
 _UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
 _WORD = re.compile(r"[^\W_]")
 _MISSING = frozenset(("nan", "NaN", "None", "<NA>", "NaT", "N/A", "n/a", "#N/A", "null", "NULL"))
-_LONGEST_MISSING = 8
-"""Characters of one of these with some blanks around it. Longer texts need not be hashed."""
 _WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
@@ -108,10 +109,10 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     Raises:
         CorpusError: `value` is something else; `field` is named.
     """
-    return tuple(text for text in map(cleaned, _texts(value, field)) if _WORD.search(text))
+    return tuple(text for text in map(cleaned, texts_in(value, field)) if _WORD.search(text))
 
 
-def _texts(value: Any, field: str) -> list[str]:
+def texts_in(value: Any, field: str) -> list[str]:
     """The texts in a value, without those that are missing (null, NaN)."""
     parts = _listed(value, field) if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
     texts = [part for part in parts if not is_missing(part) and not _is_written_missing(part)]
@@ -126,8 +127,8 @@ def is_missing(value: object) -> bool:
 
 
 def _is_written_missing(value: object) -> bool:
-    """Whether a text is what `astype(str)`, and programs like it, make of no value."""
-    return isinstance(value, str) and len(value) <= _LONGEST_MISSING and value.strip() in _MISSING
+    """Whether a text is what `astype(str)`, and programs like it, make of no value. Long texts need not be hashed."""
+    return isinstance(value, str) and len(value) < 9 and value.strip() in _MISSING
 
 
 def _listed(value: str, field: str) -> list[Any]:
@@ -214,13 +215,19 @@ def text_of(row: Mapping[str, object], field: str) -> str:
     return cleaned(value)
 
 
-def joined_text_of(row: Mapping[str, object], field: str) -> str:
-    """The text that a field holds, or the sentences of a list joined with blanks; "" for null and NaN.
+def list_mark(lists: Lists) -> str:
+    """The part of a signature that says what is read of lists; "" for all, as is usual."""
+    return f"|{LIST_MARK}first" if lists == "first" else ""
+
+
+def joined_text_of(row: Mapping[str, object], field: str, lists: Lists = "join") -> str:
+    """The text that a field holds, or of a list the sentences joined with blanks, or the first; "" for null and NaN.
 
     Raises:
         CorpusError: it is missing, or holds something else.
     """
-    return cleaned(" ".join(_texts(value_of(row, field), field)))
+    texts = texts_in(value_of(row, field), field)
+    return cleaned(" ".join(texts[:1] if lists == "first" else texts))
 
 
 def key_of(row: Mapping[str, object], field: str) -> str:

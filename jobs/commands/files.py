@@ -12,7 +12,7 @@ import typer
 
 from nws.core.errors import NwsError, RecipeError
 from nws.core.whole_files import check_target, write_json_lines
-from nws.jobs.commands.options import PARAMETERS, Json, grouped, option, plain
+from nws.jobs.commands.options import LISTS, PARAMETERS, Json, grouped, option, plain
 from nws.jobs.commands.shared import err, out, print_result
 from nws.jobs.report.console import PrintableConsole, busy
 from nws.jobs.report.numerals import counted
@@ -58,6 +58,7 @@ class ScoreOptions:
     clean_outputs: str = plain(
         "--clean-outputs NAME,NAME", "What is left out of predictions: thoughts, markup, preamble; or none.", "thoughts"
     )
+    list_predictions: Literal["join", "first"] = plain(*LISTS, "join")
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -112,7 +113,9 @@ def score(
         scores = {}
         for system, rows in by_system(file, read_scored(file, named, options.references_file)).items():
             place = f"{file} ({system})" if system else str(file)
-            scores[system] = score_rows(place, rows, names, chosen, options.seed, own, prepared, cleaning)
+            scores[system] = score_rows(
+                place, rows, names, chosen, options.seed, own, prepared, cleaning, options.list_predictions
+            )
     for line in (line for score in scores.values() for line in score.told):
         err.print(line, markup=False)
     scored = [prediction.row for score in scores.values() for prediction in score.predictions]

@@ -161,6 +161,7 @@ HeadAddress = Annotated[
     ),
 ]
 PARAMETERS = ("--parameters KEY=VALUE", "Of requests to an endpoint: seed=null, or {seed: null}. Repeatable.")
+LISTS = "--list-predictions", "Of predictions that are lists: join all texts, or take the first, as of samples."
 LABEL = (
     "--label NAME=LABEL",
     "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",

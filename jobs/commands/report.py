@@ -10,7 +10,7 @@ import typer
 
 from nws.core.errors import RecipeError
 from nws.core.metrics.specs import CHOICES, DEFAULT_METRIC
-from nws.jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, grouped, parse_labels, plain
+from nws.jobs.commands.options import DEFAULT_STORE, LABEL, LISTS, Json, StoreUrl, grouped, parse_labels, plain
 from nws.jobs.commands.shared import (
     ScoredRun,
     chosen_run,
@@ -207,6 +207,7 @@ class CompareOptions:
     equal_length: bool = plain(
         "--equal-length", "Of files: a second table, of the articles whose two texts are about as long.", False
     )
+    list_predictions: Literal["join", "first"] = plain(*LISTS, "join")
     labels: list[str] | None = plain(*LABEL)
 
 
@@ -258,7 +259,6 @@ def _compare_files(options: CompareOptions, files: list[str], as_json: bool) -> 
     with busy("Scoring the texts"):
         dataset = Dataset(str(options.dataset), "test")
         best_first = not (as_json or options.systems or len(files) > 1)
-        result = compare_files(
-            files, dataset, options.systems or [], equal_length=options.equal_length, best_first=best_first
-        )
+        chosen, lists, equal = options.systems or [], options.list_predictions, options.equal_length
+        result = compare_files(files, dataset, chosen, lists, equal_length=equal, best_first=best_first)
     print_result(as_json, result.as_dict(), lambda: print_texts_comparison(result, PrintableConsole()))

@@ -32,6 +32,7 @@ from nws.core.text.dataset import IF_SET as IF_SET
 from nws.core.text.dataset import Dataset
 from nws.core.text.length import LengthUnit, parse_lengths
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, parse_cleaning
+from nws.core.text.rows import Lists
 from nws.core.types import Precision
 
 _ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
@@ -269,6 +270,8 @@ class RunRecipe(Strict):
         clean_outputs: what is left out of what generators, endpoints and predictions wrote: thoughts, markup (Markdown,
             and quotes around the whole) and preamble ("Here is a summary:"), with commas between them, or none. Without
             this key thoughts alone.
+        list_predictions: what is read of predictions that are lists: join all texts as the sentences of one, or take
+            the first, as one of several samples.
         labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
             depend on them.
     """
@@ -309,6 +312,9 @@ class RunRecipe(Strict):
     plugins: Annotated[tuple[Plugin, ...], IF_SET, Flag("--plugin FILE", "Systems")] = ()
     predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
     clean_outputs: CleanOutputs = DEFAULT_CLEANING
+    list_predictions: Annotated[
+        Lists, Field(exclude_if=lambda lists: lists == "join"), Flag("--list-predictions join|first", "Systems")
+    ] = "join"
     labels: Annotated[dict[str, Label], AfterValidator(_different_labels), IF_SET] = {}
 
     @field_validator("gpus_per_actor")

@@ -30,7 +30,9 @@ from nws.core.systems.predictions import Predictions, read_predictions
 from nws.core.systems.system import Document, Embeddings, require_name
 from nws.core.text.length import LengthUnit, cut
 from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
+from nws.core.text.oddities import told_of_samples
 from nws.core.text.reader import PlacedRow, is_file, path_from_anywhere
+from nws.core.text.rows import list_mark
 from nws.core.text.segmentation import unsegmented
 from nws.core.text.text_marks import Preparation
 from nws.core.worker_factories import checked, make_segmenter
@@ -184,12 +186,14 @@ def with_predictions(plan: Plan) -> Plan:
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
     cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.clean_texts])
-    mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs)
+    mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs) + list_mark(plan.recipe.list_predictions)
     for spec in plan.recipe.predictions:
         with_keys = functools.partial(_with_keys, plan, spec.file)
         named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
         file = find_file(spec.file, spec.sha256)
-        found = read_predictions(file, spec.name, named, with_keys, plan.recipe.clean_outputs)
+        found = read_predictions(
+            file, spec.name, named, with_keys, plan.recipe.clean_outputs, plan.recipe.list_predictions
+        )
         sha256 = found[0].sha256
         require_unchanged(spec.file, spec.sha256, sha256)
         taking_part = spec.systems or ([] if spec.sha256 else _fitting(found, plan))
@@ -266,7 +270,12 @@ def misfits(plan: Plan) -> list[str]:
         for spec in plan.recipe.predictions
         if spec.systems
     ]
-    return told + [line for system in systems for line in _misfits(system, keys)]
+    lines = told + [line for system in systems for line in _misfits(system, keys)]
+    for system in (system for system in systems if system.parts and system.lists == "join"):
+        articles = itertools.chain.from_iterable(plan.corpora)
+        lists = ((system.parts[one.key], one.references) for one in articles if one.key in system.parts)
+        lines += told_of_samples(f"predictions of {system.name}", lists)
+    return lines
 
 
 def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:

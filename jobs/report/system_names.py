@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from nws.core.errors import RecipeError, did_you_mean
 from nws.core.text.model_outputs import CLEANING_MARK
+from nws.core.text.rows import LIST_MARK
 from nws.core.types import AT_MOST, POLICY, UNTRAINED
 from nws.jobs.report.numerals import listed
 from nws.jobs.store import RunInfo
@@ -176,7 +177,7 @@ def _family(body: str) -> str:
     parts = body.split("|")
     if body.startswith((POLICY, f"{UNTRAINED}|")):
         return "policies"
-    if any(part in (_EXACT, AT_MOST) or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
+    if any(part in (_EXACT, AT_MOST) or part.startswith((_PROMPT, CLEANING_MARK, LIST_MARK)) for part in parts[1:]):
         return "generators"
     return "segments" if len(parts) > 1 else ""
 

@@ -20,6 +20,7 @@ from nws.core.metrics.config import Options
 from nws.core.systems.predictions import parse_predictions, read_predictions
 from nws.core.text.dataset import Dataset, open_dataset
 from nws.core.text.length import count_words
+from nws.core.text.rows import Lists
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, p_text, printed, signed
 from nws.jobs.report.printed_lines import print_line
@@ -77,7 +78,7 @@ def metric_rows(rows: Mapping[str, PairedLength]) -> list[dict[str, Any]]:
     return [{"metric": name} | at.row() | (uncorrected if name == WORDS else {}) for name, at in rows.items()]
 
 
-def read_systems(files: Sequence[str]) -> dict[str, Mapping[str, str | None]]:
+def read_systems(files: Sequence[str], lists: Lists = "join") -> dict[str, Mapping[str, str | None]]:
     """Read the predictions of files, `file` or `name=file`, by their systems and then by the ids of their articles.
 
     Raises:
@@ -86,7 +87,7 @@ def read_systems(files: Sequence[str]) -> dict[str, Mapping[str, str | None]]:
     """
     systems: dict[str, Mapping[str, str | None]] = {}
     for spec in map(parse_predictions, files):
-        for found in read_predictions(Path(spec.file), spec.name):
+        for found in read_predictions(Path(spec.file), spec.name, lists=lists):
             if found.name in systems:
                 raise RecipeError(f"Two systems are called {found.name!r}. Name one before its file: name=file.")
             systems[found.name] = found.texts
@@ -97,6 +98,7 @@ def compare_files(
     files: Sequence[str],
     dataset: Dataset,
     wanted: Sequence[str] = (),
+    lists: Lists = "join",
     *,
     equal_length: bool = False,
     best_first: bool = False,
@@ -107,6 +109,7 @@ def compare_files(
         files: one or several, see `read_systems`.
         dataset: the articles and references.
         wanted: the two systems, where the files have more.
+        lists: what is read of predictions that are lists.
         equal_length: see `compare_texts`.
         best_first: see `compare_texts`.
 
@@ -114,7 +117,7 @@ def compare_files(
         CorpusError: a file cannot be read, or no article has a prediction by both.
         RecipeError: it is not clear which two systems are meant.
     """
-    systems = read_systems(files)
+    systems = read_systems(files, lists)
     if unknown := [name for name in wanted if name not in systems]:
         raise RecipeError(f"There is no system {unknown[0]!r} in the files. They have {', '.join(systems)}.")
     names = [*(wanted or systems)]

@@ -23,9 +23,21 @@ from nws.core.text.data_files import REFERENCES, DataFiles
 from nws.core.text.language import ASKED, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
-from nws.core.text.oddities import told_of
+from nws.core.text.oddities import told_of, told_of_samples
 from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows
-from nws.core.text.rows import KEY_FIELDS, cleaned, is_missing, joined_text_of, key_of, text_of, to_references, value_of
+from nws.core.text.rows import (
+    KEY_FIELDS,
+    Lists,
+    cleaned,
+    is_missing,
+    joined_text_of,
+    key_of,
+    list_mark,
+    text_of,
+    texts_in,
+    to_references,
+    value_of,
+)
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
 from nws.jobs.report.metric_names import signature_lines
@@ -149,6 +161,7 @@ def score_rows(
     others: Sequence[Metric] = (),
     preparation: Preparation = AS_IT_IS,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
+    lists: Lists = "join",
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
@@ -161,6 +174,7 @@ def score_rows(
         others: metrics from outside, computed after those.
         preparation: what is done to the texts before; signatures name it.
         clean_outputs: what is left out of predictions. Any but thoughts alone is named in the signatures.
+        lists: what is read of predictions that are lists; named in the signatures if it is the first text.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
@@ -178,11 +192,13 @@ def score_rows(
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
-    predictions = to_predictions(place, located, text_tokenizer(options), needs_source, preparation, clean_outputs)
+    predictions = to_predictions(
+        place, located, text_tokenizer(options), needs_source, preparation, clean_outputs, lists
+    )
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
-    mark = preparation.signature + cleaning_mark(clean_outputs)
+    mark = preparation.signature + cleaning_mark(clean_outputs) + list_mark(lists)
     scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
     if any(name in NEED_BACKBONE for name in names):
         told = (*told, *_cut_texts(options, rows))
@@ -190,9 +206,11 @@ def score_rows(
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
     outputs = ((f"row {row}", one.row.prediction, one.raw) for row, one in enumerate(predictions, start=1))
     if repeats := len(located) - len(predictions):
-        are = "row has the id and prediction" if repeats == 1 else "rows have the id and the prediction"
-        told = *told, f"{repeats} {are} of another row: they count once, with the references of all."
+        told = *told, f"Rows with the id and prediction of another, left out: {repeats}. The references of all count."
     whose = f"predictions of {place}".removesuffix(" of predictions")
+    if lists == "join":
+        parts = ((texts_in(row["prediction"], ""), _references(row, AS_IT_IS)) for _, row in located)
+        told = *told, *(f"Warning: {line}" for line in told_of_samples(whose, parts))
     return FileScore(predictions, scores, seed, (*told, *told_of(whose, outputs, language)))
 
 
@@ -276,6 +294,7 @@ def to_predictions(
     needs_source: str | None = None,
     preparation: Preparation = AS_IT_IS,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
+    lists: Lists = "join",
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
 
@@ -289,6 +308,7 @@ def to_predictions(
         needs_source: the metric for which every row must have a source.
         preparation: what is done to the texts.
         clean_outputs: what is left out of predictions.
+        lists: what is read of predictions that are lists.
 
     Raises:
         CorpusError: a row is malformed (named by where it stands), or there is none.
@@ -298,7 +318,7 @@ def to_predictions(
     predictions = dict[object, Prediction]()
     for number, (where, row) in enumerate(located):
         with naming(place, where):
-            prediction = _prediction(row, preparation, clean_outputs)
+            prediction = _prediction(row, preparation, clean_outputs, lists)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
@@ -324,13 +344,15 @@ def _with_more(references: tuple[str, ...], more: tuple[str, ...]) -> tuple[str,
     return (*references, *(reference for reference in more if reference not in references))
 
 
-def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs: Sequence[Cleaning]) -> Prediction:
+def _prediction(
+    row: dict[str, object], preparation: Preparation, cleaning: Sequence[Cleaning], lists: Lists
+) -> Prediction:
     row_id = row.get("id")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else preparation.text(text_of(row, "source"))
     name = cleaned(row_id) if isinstance(row_id, str) else row_id
-    written = joined_text_of(row, "prediction")
-    text, raw = clean_output(written, clean_outputs)
+    written = joined_text_of(row, "prediction", lists)
+    text, raw = clean_output(written, cleaning)
     summary = Row(preparation.text(text or ""), _references(row, preparation), source)
     return Prediction(name, summary, written if raw else None)
 

@@ -66,3 +66,17 @@ def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], 
         assert (refused.code, refused.out) == (code, "")
         assert message in " ".join(refused.err.split())
     assert not (tmp_path / "nws.db").exists()
+
+
+def test_predictions_that_are_samples_are_told_of_and_the_first_can_be_taken(
+    nws: Callable[..., object], tmp_path: Path, sample_rows: list[dict[str, str]]
+) -> None:
+    rows = [{"id": row["id"], "prediction": [row["highlights"], row["article"][:200]]} for row in sample_rows[:2]]
+    (tmp_path / "drawn.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    typed = ("submit", "baselines", *SMALL, "--predictions", "drawn.jsonl")
+    joined, first = nws(*typed, "--json"), nws(*typed, "--list-predictions", "first", "--json")
+    assert ["2 predictions of drawn are lists" in " ".join(one.err.split()) for one in (joined, first)] == [True, False]
+    query = "select text from summaries where system = 'drawn|list_predictions=first' and n = 0 order by text"
+    texts = [row["text"] for row in nws("query", query, "--json").json]
+    assert texts == sorted(" ".join(row["highlights"].split()) for row in sample_rows[:2])
+    assert nws("report", first.json["run_id"]).out.count("drawn")

@@ -170,3 +170,11 @@ def test_options_that_would_be_ignored_are_refused(nws, news: Dataset, tmp_path:
         assert refused.code != 0
         assert "are for runs" in refused.err
     assert "name their dataset with --dataset" in nws("compare", *files, "--equal-length").err
+
+
+def test_the_first_of_lists_is_compared_where_that_is_asked_for(news: Dataset, tmp_path: Path) -> None:
+    good = own("good")
+    drawn = [{**row, "prediction": [row["prediction"], "Nobody came."]} for row in good]
+    files = [written(tmp_path, "good.jsonl", good), written(tmp_path, "drawn.jsonl", drawn)]
+    assert compare_files(files, news, lists="first").rows["words"].difference.mean == 0
+    assert compare_files(files, news).rows["words"].difference.mean != 0

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -270,7 +271,7 @@ def test_rows_of_one_id_and_prediction_are_one_row_with_the_references_of_all(tm
     file = written(tmp_path / "p.jsonl", rows[0], rows[1], {**rows[0], "id": "2 "}, {**rows[2], "id": 1.0})
     score = score_file(file, ["rouge1"], Options(), 0)
     assert [one.row.references for one in score.predictions] == [("A cat.", "A dog."), ("A cat.",)]
-    assert score.told[0].startswith("2 rows have the id and the prediction of another row")
+    assert score.told[0].startswith("Rows with the id and prediction of another, left out: 2.")
     again = written(tmp_path / "again.jsonl", rows[0], {**rows[1], "prediction": "A dog."})
     with pytest.raises(CorpusError, match=r"again\.jsonl, line 2: the id 1 is that of an earlier row with another"):
         score_file(again, ["rouge1"], Options(), 0)
@@ -286,3 +287,25 @@ def test_all_references_of_an_id_count(tmp_path: Path) -> None:
     references = written(tmp_path / "r.jsonl", *({"id": key, "summary": text} for key, text in texts))
     found = to_predictions("p", read_scored(file, (None, None), str(references)), ENGLISH)
     assert [one.row.references for one in found] == [("A cat.", "The end."), ("A dog.",)]
+
+
+SAMPLES = ["A storm took ten roofs in Hull.", "Nobody came.", "Shares fell on Monday."]
+SENTENCES = ["A storm took", "ten roofs in Hull."]
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.csv"])
+def test_lists_that_look_like_samples_are_told_of_and_the_first_can_be_taken(tmp_path: Path, name: str) -> None:
+    def score(parts: list[str], *lists: str) -> FileScore:
+        pd.DataFrame({"prediction": [parts] * 3, "reference": SAMPLES[0]}).to_csv(tmp_path / "p.csv", index=False)
+        written(tmp_path / "p.jsonl", *({"prediction": parts, "reference": SAMPLES[0]} for _ in range(3)))
+        return score_rows("p", read_rows(tmp_path / name), ["rouge1"], Options(), 0, (), AS_IT_IS, (), *lists)
+
+    samples, first, sentences = score(SAMPLES), score(SAMPLES, "first"), score(SENTENCES)
+    assert [one.predictions[0].row.prediction for one in (samples, first)] == [" ".join(SAMPLES), SAMPLES[0]]
+    assert samples.told == (
+        "Warning: 3 predictions of p are lists, whose texts look like samples. Each list is read as the sentences of "
+        "one text. --list-predictions first takes the first text of each.",
+    )
+    assert (first.told, sentences.told) == ((), ())
+    assert "|list_predictions=first" in first.metrics["rouge1"].signature
+    assert "list_predictions" not in samples.metrics["rouge1"].signature
