@@ -7,6 +7,7 @@ user's cache, when it is read for the first time.
 import functools
 import glob
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -134,8 +135,18 @@ def find_files(name: str, split: str = "") -> DataFiles:
     """
     files = _remote_files(name) if is_address(name) else _local_files(name, split)
     if not files:
-        raise CorpusError(f"{name} holds, or fits, no file that ends in {SUFFIXES}.")
+        raise CorpusError(f"{name} holds, or fits, no file that ends in {SUFFIXES}.{_other_files(name)}")
     return DataFiles(name, files)
+
+
+def _other_files(name: str) -> str:
+    """What to do with the files of another kind that a name fits, or with those in the folders of a folder."""
+    pattern = name if glob.has_magic(name) else os.path.join(glob.escape(name), "**", "*")
+    paths = [*itertools.islice(filter(os.path.isfile, glob.iglob(pattern, recursive=True)), 10_000)]
+    suffixes = [Path(path).suffix for path in (*filter(is_data_file, paths), *paths)]
+    if suffixes and is_data_file(f"x{suffixes[0]}"):
+        return f" Folders in it have some: name '{os.path.join(name, '**', '*')}{suffixes[0]}', in quotes."
+    return f" Write the texts of its {suffixes[0]} files as rows of one JSONL file." if suffixes else ""
 
 
 def _local_files(name: str, split: str) -> dict[str, Callable[[], Path]]:

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nws.core.errors import CorpusError
+from nws.core.text.data_files import find_files
 from nws.core.text.dataset import Dataset, OpenDataset, has_splits, open_dataset
 
 
@@ -207,3 +208,14 @@ def test_what_other_machines_refuse(server: str, cache: Path, monkeypatch: pytes
         with pytest.raises(CorpusError, match=message) as error:
             open_dataset(Dataset(name))
         assert "secret" not in str(error.value)
+
+
+def test_other_files_than_data_name_the_way(tmp_path: Path) -> None:
+    for name in ("hive/date=1/part.parquet", "hive/date=1/_SUCCESS", "stories/a.story"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    with pytest.raises(CorpusError, match=r"name '.*/hive/\*\*/\*\.parquet', in quotes"):
+        find_files(f"{tmp_path}/hive")
+    for name in ("stories/", "stories/*.story"):
+        with pytest.raises(CorpusError, match=r"Write the texts of its \.story files as rows of one JSONL file"):
+            find_files(f"{tmp_path}/{name}")

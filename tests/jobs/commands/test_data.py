@@ -52,3 +52,15 @@ def test_a_dataset_that_cannot_be_had_leaves_no_file(nws, cached: Path, tmp_path
     assert not list(tmp_path.glob("*.jsonl"))
     done = nws("data", "sample", "--limit", "2")  # which is bundled, and has no card
     assert done.out == "2 articles of sample (all) in sample.jsonl\nNext: nws submit phase1 --dataset sample.jsonl\n"
+
+
+@pytest.mark.parametrize("name", ["corpus/", "./corpus/news.jsonl", "s3://bucket/news.jsonl", "corpus/*.jsonl"])
+def test_files_give_the_new_file_no_name(nws, tmp_path: Path, name: str) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "news.jsonl").write_text('{"text": "Snow fell on Dover.", "summary": "Snow."}')
+    refused = nws("data", name)
+    assert (refused.code, "name it with --out FILE" in " ".join(refused.err.split())) == (2, True)
+    assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["news.jsonl"]
+    if name == "corpus/":
+        assert nws("data", name, "-o", "all.jsonl", "--json").json["file"] == "all.jsonl"
+        assert (tmp_path / "all.jsonl").is_file()
