@@ -22,7 +22,7 @@ from nws.core.systems.korean_key_sentences import (
 )
 from nws.core.text.korean import nouns_and_adjectives, readable
 from nws.core.text.language import hangul_share
-from nws.core.text.reader import is_file
+from nws.core.text.reader import is_data_file, is_file
 from nws.core.text.tokenizers import named_tokenizer
 from nws.jobs.report.metric_names import signature_lines
 from nws.jobs.report.numerals import counted, percent
@@ -156,6 +156,8 @@ def read_documents(path: Path) -> list[str]:
     Raises:
         CorpusError: the file does not exist, is not UTF-8, holds no document, or more lines than that hold no Hangul.
     """
+    if is_data_file(path.name):
+        raise CorpusError(f"{path} is a table: write its texts to a file of text (.txt), one on each line.")
     try:
         content = path.read_bytes()
         lines = content.decode("utf-8-sig").split("\n")
@@ -172,14 +174,15 @@ def read_documents(path: Path) -> list[str]:
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
         raise CorpusError(
             f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} "
-            f"may. The first is on line {others[0]}. Key sentences are found in Korean texts only: take the others out."
+            f"may. The first is on line {others[0]}. Key sentences are found in Korean texts only: take these out. "
+            "If the texts are another column than the first, write that column to a file: cut -f2 FILE."
         )
     return list(documents.values())
 
 
 def _is_without_hangul(text: str) -> bool:
-    """Whether a text has letters, none of them Hangul. Names of brands in a Korean text do not matter."""
-    return any(map(str.isalpha, text)) and hangul_share(text) == 0
+    """Whether a text has letters or digits, and no Hangul. Names of brands in a Korean text do not matter."""
+    return any(map(str.isalnum, text)) and hangul_share(text) == 0
 
 
 def read_stopwords(stopwords: str) -> frozenset[str]:

@@ -7,6 +7,7 @@ import pytest
 from korean_tokenizers import korean_tokenizer
 from rich.cells import cell_len
 
+from nws.core.errors import CorpusError
 from nws.core.systems.korean_key_sentences import textrank_keywords, wordrank_keywords
 from nws.jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 
@@ -89,6 +90,10 @@ KOREAN = "음악이 정말 좋았어요\t9"
             "\n".join([*[KOREAN] * 5, "", "this film was great\t10", *[KOREAN] * 13, "so good"]).encode(),
             r"2 of 20 documents hold no Hangul, and 5 % may\. The first is on line 7\. ",
         ),
+        (
+            "\n".join(["id\tdocument", *[f"10{i}\t{KOREAN}" for i in range(9)]]).encode(),
+            r"another column .* cut -f2 FILE",
+        ),
     ],
 )
 def test_bad_files(nws, tmp_path: Path, content: bytes | None, message: str) -> None:
@@ -97,6 +102,12 @@ def test_bad_files(nws, tmp_path: Path, content: bytes | None, message: str) -> 
     found = nws("keysentences", "f.txt")
     assert (found.code, found.out) == (1, "")
     assert re.search(message, found.err)
+
+
+def test_a_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"text": "음악이 정말 좋았어요"}', encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"c\.jsonl is a table: write its texts to a file of text"):
+        read_documents(tmp_path / "c.jsonl")
 
 
 def test_a_line_without_hangul_among_twenty_stays(tmp_path: Path) -> None:
