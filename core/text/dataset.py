@@ -365,8 +365,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
                 shorter += article.text.count(" ") < min(text.count(" ") for text in article.references)
     if not ids:
         raise nothing
-    is_named = dataset.references_file or (dataset.text_field and dataset.reference_field)
-    if 2 * shorter > filled and not is_named:
+    if 2 * shorter > filled and not (dataset.references_file or (dataset.text_field and dataset.reference_field)):
         raise CorpusError(
             f"{where}: {shorter} of {filled} articles are shorter than their references. Articles were taken from the "
             f"field {opened.fields[0]!r} and references from {opened.fields[1]!r}: name both fields.",

@@ -70,15 +70,14 @@ def told_of_samples(whose: str, lists: Iterable[tuple[Sequence[str], Sequence[st
 
     The longest of samples is as long as a reference, and all of them are longer together.
     """
-    total = alike = 0
-    for parts, references in lists:
-        words = [count_words(text) for text in parts]
+    several = [(list(map(count_words, parts)), references) for parts, references in lists if len(parts) > 1]
+    alike = 0
+    for words, references in several:
         reference = min(map(count_words, references), default=0)
-        total += len(words) > 1
-        alike += len(words) > 1 and max(words) >= _SAMPLE * reference and sum(words) >= _SAMPLES * reference
-    if 2 * alike > total:
+        alike += max(words) >= _SAMPLE * reference and sum(words) >= _SAMPLES * reference
+    if 2 * alike > len(several):
         yield (
-            f"{total} {whose} are lists, whose texts look like samples. Each list is read as the sentences of "
+            f"{len(several)} {whose} are lists, whose texts look like samples. Each list is read as the sentences of "
             "one text. --list-predictions first takes the first text of each."
         )
 

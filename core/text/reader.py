@@ -10,6 +10,7 @@ import lzma
 import os
 import re
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -263,6 +264,22 @@ def read_rows(path: Path, columns: Collection[str] | None = None) -> Iterator[Pl
 
 
 @contextlib.contextmanager
+def regular_file(path: Path) -> Iterator[Path]:
+    """A file that can be read twice: of a pipe or device a copy, whose name says what it begins with."""
+    is_there = os.path.exists(path) and not os.path.isdir(path)
+    if not is_there or (is_file(path) and path.parts[:2] != ("/", "dev")):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        content = path.read_bytes()
+        is_json = re.match(rb"\s*(\{|\[\s*[\[{])", content)
+        is_table = _begins_a_table(content.partition(b"\n")[0].decode("utf-8", "replace"))
+        copy = Path(folder, "rows.jsonl" if is_json else "rows.csv" if is_table else "lines.txt")
+        copy.write_bytes(content)
+        yield copy
+
+
+@contextlib.contextmanager
 def naming(file: str | Path, place: str) -> Iterator[None]:
     """Let errors about a row name its file, and where it stands there."""
     try:
@@ -296,6 +313,10 @@ def is_file(path: Path) -> bool:
 
 def require_file(path: Path) -> None:
     """Raise `CorpusError` if there is no such file."""
+    if os.path.exists(path) and not os.path.isdir(path) and not is_file(path):
+        raise CorpusError(
+            f"{path} is a pipe or device, and is read more than once: save what it gives to a file first."
+        )
     if not is_file(path):
         raise CorpusError(f"There is no file {path}.")
 

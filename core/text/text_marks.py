@@ -12,7 +12,7 @@ from html.entities import html5
 
 from nws.core.article import Article
 from nws.core.errors import RecipeError
-from nws.core.text.rows import cleaned
+from nws.core.text.rows import Lists, cleaned, list_mark
 
 _BLOCKS = (
     "article|body|footer|head(?:er)?|html|main|summary|title|"
@@ -96,6 +96,7 @@ class Preparation:
             has commas between them.
         join_references: whether the references of an article are the lines of one. Lines, as in CNN/DailyMail, since
             ROUGE-Lsum compares these; for ROUGE-N and BERTScore a new line is a blank.
+        list_predictions: what is read of predictions that are lists.
 
     Raises:
         RecipeError: there is no such kind.
@@ -103,6 +104,7 @@ class Preparation:
 
     clean_texts: str | Sequence[str] = ()
     join_references: bool = False
+    list_predictions: Lists = "join"
 
     def __post_init__(self) -> None:
         names = self.clean_texts.split(",") if isinstance(self.clean_texts, str) else self.clean_texts
@@ -117,7 +119,7 @@ class Preparation:
         ptb = f"ptb-nltk-{importlib.metadata.version('nltk')}"
         kinds = [ptb if kind == "ptb" else kind for kind in self.clean_texts]
         clean = f"|clean:{'+'.join(kinds)}" if kinds else ""
-        return f"{clean}|references:joined" if self.join_references else clean
+        return clean + "|references:joined" * self.join_references + list_mark(self.list_predictions)
 
     def text(self, text: str) -> str:
         """A text without marks: a new line where there was one between sentences. Without any it is as it was."""

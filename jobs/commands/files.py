@@ -106,16 +106,14 @@ def score(
         check_target("--per-row", options.per_row, file)
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
-    prepared = Preparation(options.clean_texts, options.join_references)
+    prepared = Preparation(options.clean_texts, options.join_references, options.list_predictions)
     with busy(f"Scoring {file}"):
         named = options.prediction_field, options.reference_field
         cleaning = parse_cleaning(options.clean_outputs)
         scores = {}
         for system, rows in by_system(file, read_scored(file, named, options.references_file)).items():
             place = f"{file} ({system})" if system else str(file)
-            scores[system] = score_rows(
-                place, rows, names, chosen, options.seed, own, prepared, cleaning, options.list_predictions
-            )
+            scores[system] = score_rows(place, rows, names, chosen, options.seed, own, prepared, cleaning)
     for line in (line for score in scores.values() for line in score.told):
         err.print(line, markup=False)
     scored = [prediction.row for score in scores.values() for prediction in score.predictions]
@@ -316,8 +314,11 @@ def data(
 
     Each row has a key, the text, and its references.
     """
+    from nws.core.text.data_files import is_files
     from nws.core.text.dataset import Dataset, article_rows, open_dataset
 
+    if target is None and is_files(name):
+        raise RecipeError(f"{name} is no dataset of the Hub, and gives the new file no name: name it with --out FILE.")
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))

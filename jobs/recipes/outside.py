@@ -191,9 +191,8 @@ def with_predictions(plan: Plan) -> Plan:
         with_keys = functools.partial(_with_keys, plan, spec.file)
         named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
         file = find_file(spec.file, spec.sha256)
-        found = read_predictions(
-            file, spec.name, named, with_keys, plan.recipe.clean_outputs, plan.recipe.list_predictions
-        )
+        cleaned_as = plan.recipe.clean_outputs, plan.recipe.list_predictions
+        found = read_predictions(file, spec.name, named, with_keys, *cleaned_as)
         sha256 = found[0].sha256
         require_unchanged(spec.file, spec.sha256, sha256)
         taking_part = spec.systems or ([] if spec.sha256 else _fitting(found, plan))

@@ -24,15 +24,12 @@ from nws.core.text.language import ASKED, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from nws.core.text.oddities import told_of, told_of_samples
-from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows
+from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows, regular_file
 from nws.core.text.rows import (
     KEY_FIELDS,
-    Lists,
     cleaned,
-    is_missing,
     joined_text_of,
     key_of,
-    list_mark,
     text_of,
     texts_in,
     to_references,
@@ -120,21 +117,22 @@ def read_scored(file: Path, fields: tuple[str | None, str | None], references_fi
         CorpusError: a file cannot be read, there are not as many lines as rows, or an id has no reference.
     """
     text, references = fields
-    files = DataFiles(str(file), {file.name: lambda: file})
-    known = None
-    if references_file is not None and is_data_file(references_file):
-        known, references = _references_by_id(Path(references_file), references), None
-    elif references_file is not None:
-        files, references = files.with_references(references_file), REFERENCES
-    columns = [*USUAL, "source", "system", *REFERENCE_FIELDS, *filter(None, fields)]
-    unused = set() if references is None else {*REFERENCE_FIELDS} - {REFERENCES}
-    for place, row in prediction_rows(file, files.rows(columns), {"prediction": text, REFERENCES: references}):
-        if known is not None:
-            with naming(file, place):
-                if (key := key_of(row, KEY_FIELD)) not in known:
-                    raise CorpusError(f"{references_file} has no row whose id is {key!r}.")
-            row[REFERENCES] = known[key]
-        yield place, {name: value for name, value in row.items() if name not in unused}
+    with regular_file(file) as local:
+        files = DataFiles(str(file), {file.name: lambda: local})
+        known = None
+        if references_file is not None and is_data_file(references_file):
+            known, references = _references_by_id(Path(references_file), references), None
+        elif references_file is not None:
+            files, references = files.with_references(references_file), REFERENCES
+        columns = [*USUAL, "source", "system", *REFERENCE_FIELDS, *filter(None, fields)]
+        unused = set() if references is None else {*REFERENCE_FIELDS} - {REFERENCES}
+        for place, row in prediction_rows(file, files.rows(columns), {"prediction": text, REFERENCES: references}):
+            if known is not None:
+                with naming(file, place):
+                    if (key := key_of(row, KEY_FIELD)) not in known:
+                        raise CorpusError(f"{references_file} has no row whose id is {key!r}.")
+                row[REFERENCES] = known[key]
+            yield place, {name: value for name, value in row.items() if name not in unused}
 
 
 def _references_by_id(file: Path, field: str | None) -> dict[str, tuple[str, ...]]:
@@ -143,13 +141,13 @@ def _references_by_id(file: Path, field: str | None) -> dict[str, tuple[str, ...
     Raises:
         CorpusError: the file cannot be read, or a row has no reference.
     """
-    known = dict[str, tuple[str, ...]]()
+    known = dict[str, dict[str, None]]()
     for index, (place, row) in enumerate(read_rows(file)):
         with naming(file, place):
             key = next((key_of(row, name) for name in KEY_FIELDS if name in row), f"row-{index}")
             found = _references(row if field is None else {REFERENCES: value_of(row, field)}, AS_IT_IS)
-        known[key] = _with_more(known.get(key, ()), found)
-    return known
+        known[key] = known.get(key, {}) | dict.fromkeys(found)
+    return {key: (*references,) for key, references in known.items()}
 
 
 def score_rows(
@@ -161,7 +159,6 @@ def score_rows(
     others: Sequence[Metric] = (),
     preparation: Preparation = AS_IT_IS,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
-    lists: Lists = "join",
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
@@ -174,7 +171,6 @@ def score_rows(
         others: metrics from outside, computed after those.
         preparation: what is done to the texts before; signatures name it.
         clean_outputs: what is left out of predictions. Any but thoughts alone is named in the signatures.
-        lists: what is read of predictions that are lists; named in the signatures if it is the first text.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
@@ -192,13 +188,11 @@ def score_rows(
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
-    predictions = to_predictions(
-        place, located, text_tokenizer(options), needs_source, preparation, clean_outputs, lists
-    )
+    predictions = to_predictions(place, located, text_tokenizer(options), needs_source, preparation, clean_outputs)
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
-    mark = preparation.signature + cleaning_mark(clean_outputs) + list_mark(lists)
+    mark = preparation.signature + cleaning_mark(clean_outputs)
     scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
     if any(name in NEED_BACKBONE for name in names):
         told = (*told, *_cut_texts(options, rows))
@@ -208,7 +202,7 @@ def score_rows(
     if repeats := len(located) - len(predictions):
         told = *told, f"Rows with the id and prediction of another, left out: {repeats}. The references of all count."
     whose = f"predictions of {place}".removesuffix(" of predictions")
-    if lists == "join":
+    if preparation.list_predictions == "join":
         parts = ((texts_in(row["prediction"], ""), _references(row, AS_IT_IS)) for _, row in located)
         told = *told, *(f"Warning: {line}" for line in told_of_samples(whose, parts))
     return FileScore(predictions, scores, seed, (*told, *told_of(whose, outputs, language)))
@@ -294,7 +288,6 @@ def to_predictions(
     needs_source: str | None = None,
     preparation: Preparation = AS_IT_IS,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
-    lists: Lists = "join",
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
 
@@ -308,7 +301,6 @@ def to_predictions(
         needs_source: the metric for which every row must have a source.
         preparation: what is done to the texts.
         clean_outputs: what is left out of predictions.
-        lists: what is read of predictions that are lists.
 
     Raises:
         CorpusError: a row is malformed (named by where it stands), or there is none.
@@ -318,7 +310,7 @@ def to_predictions(
     predictions = dict[object, Prediction]()
     for number, (where, row) in enumerate(located):
         with naming(place, where):
-            prediction = _prediction(row, preparation, clean_outputs, lists)
+            prediction = _prediction(row, preparation, clean_outputs)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
@@ -326,33 +318,26 @@ def to_predictions(
             for text in (prediction.row.prediction, *prediction.row.references):
                 require_summary_length(text)
             check_language(prediction.row.references, tokenizer)
-            has_id = not is_missing(prediction.id) and prediction.id != ""
-            key = (str(row.get("system")).strip(), key_of(row, KEY_FIELD)) if has_id else number
+            is_named = row.get(KEY_FIELD) not in (None, "")
+            key = (str(row.get("system")).strip(), key_of(row, KEY_FIELD)) if is_named else number
             first = predictions.setdefault(key, prediction)
             if first.row.prediction != prediction.row.prediction:
                 raise CorpusError(f"the id {prediction.id!r} is that of an earlier row with another prediction.")
         if first is not prediction:
-            references = _with_more(first.row.references, prediction.row.references)
-            predictions[key] = replace(first, row=replace(first.row, references=references))
+            references = dict.fromkeys((*first.row.references, *prediction.row.references))
+            predictions[key] = replace(first, row=replace(first.row, references=(*references,)))
     if not predictions:
         raise CorpusError(f"{place} holds no row.")
     return tuple(predictions.values())
 
 
-def _with_more(references: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    """The references of one text from several rows, those that are equal once."""
-    return (*references, *(reference for reference in more if reference not in references))
-
-
-def _prediction(
-    row: dict[str, object], preparation: Preparation, cleaning: Sequence[Cleaning], lists: Lists
-) -> Prediction:
+def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs: Sequence[Cleaning]) -> Prediction:
     row_id = row.get("id")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else preparation.text(text_of(row, "source"))
     name = cleaned(row_id) if isinstance(row_id, str) else row_id
-    written = joined_text_of(row, "prediction", lists)
-    text, raw = clean_output(written, cleaning)
+    written = joined_text_of(row, "prediction", preparation.list_predictions)
+    text, raw = clean_output(written, clean_outputs)
     summary = Row(preparation.text(text or ""), _references(row, preparation), source)
     return Prediction(name, summary, written if raw else None)
 

@@ -298,7 +298,7 @@ def test_lists_that_look_like_samples_are_told_of_and_the_first_can_be_taken(tmp
     def score(parts: list[str], *lists: str) -> FileScore:
         pd.DataFrame({"prediction": [parts] * 3, "reference": SAMPLES[0]}).to_csv(tmp_path / "p.csv", index=False)
         written(tmp_path / "p.jsonl", *({"prediction": parts, "reference": SAMPLES[0]} for _ in range(3)))
-        return score_rows("p", read_rows(tmp_path / name), ["rouge1"], Options(), 0, (), AS_IT_IS, (), *lists)
+        return score_rows("p", read_rows(tmp_path / name), ["rouge1"], Options(), 0, (), Preparation((), False, *lists))
 
     samples, first, sentences = score(SAMPLES), score(SAMPLES, "first"), score(SENTENCES)
     assert [one.predictions[0].row.prediction for one in (samples, first)] == [" ".join(SAMPLES), SAMPLES[0]]
