@@ -13,7 +13,7 @@ from nws.core.systems.system import Document, Draft, UsualSystem, require_name, 
 from nws.core.text.length import require_summary_length
 from nws.core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from nws.core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
-from nws.core.text.rows import Lists, joined_text_of, key_of, list_mark, texts_in
+from nws.core.text.rows import LIST_MARKS, Lists, joined_text_of, key_of, texts_in
 
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 
@@ -85,7 +85,7 @@ class Predictions(UsualSystem):
 
     @property
     def signature(self) -> str:
-        return self.name + cleaning_mark(self.clean_outputs) + list_mark(self.lists)
+        return self.name + cleaning_mark(self.clean_outputs) + LIST_MARKS[self.lists]
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """See `System`.

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from nws.core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_
 from nws.core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
 from nws.core.text.length import count_words
 from nws.core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
-from nws.core.text.rows import key_of, recognise_fields, to_article
+from nws.core.text.rows import recognise_fields, to_article
+from nws.core.text.rows_of_one_article import key_twice, merge_rows, rows_by_key
 from nws.core.text.split_folders import has_splits_inside
 from nws.core.text.text_marks import Preparation
 
@@ -38,8 +39,6 @@ PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa
 _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
 
 
-_OfOneKey: TypeAlias = list[tuple[int, PlacedRow]]
-"""Rows that follow each other and have one key, each with its number, from 0."""
 IF_SET: Any = Field(exclude_if=lambda value: not value)
 """Left out of a stored recipe where it is not set: runs of earlier recipes are found by their hash."""
 
@@ -154,12 +153,12 @@ class OpenDataset:
             yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
             return
         numbers = range(len(self.ids)) if chosen is None else np.flatnonzero(chosen)
-        groups = self._by_key(self.rows(self.columns))
+        groups = rows_by_key(self.rows(self.columns), self.fields[2], self.place)
         try:
             for number in numbers:
                 position = self.positions[number]
                 group = next((group for group in groups if group[0][0] == position), None)
-                article = None if group is None else self._merged(group)[0]
+                article = None if group is None else merge_rows(group, self._article, self.place)[0]
                 if article is None or int(article.id, 16) != self.ids[number]:
                     raise CorpusError(
                         f"there were {len(self.ids)} articles, and article {number + 1} is not what it was"
@@ -178,15 +177,15 @@ class OpenDataset:
         """
         skip, limit = self.dataset.skip, self.dataset.limit
         seen = dict[int, int]()
-        for group in self._by_key(rows):
-            article, repeats = self._merged(group)
+        for group in rows_by_key(rows, self.fields[2], self.place):
+            article, repeats = merge_rows(group, self._article, self.place)
             index, (place, _) = group[0]
             content = int(article.content_hash[:16], 16)
             name = content if self.fields[2] is None else hash(article.key)
             known = seen.get(name)
             if known not in (None, content):
                 with naming(self.place, place):
-                    raise _key_twice(article.key)
+                    raise key_twice(article.key)
             seen[name] = content
             yield from [(index, None)] * (repeats + (known is not None))
             if known is None and len(seen) > skip:
@@ -213,47 +212,10 @@ class OpenDataset:
         """The names of the fields that are read."""
         return [name for name in self.fields if name is not None]
 
-    def _by_key(self, rows: Iterable[PlacedRow]) -> Iterator[_OfOneKey]:
-        """The rows, those together that follow each other and have one key."""
-        numbered = enumerate(rows)
-        if self.fields[2] is None:  # and read no further than is asked for
-            return ([row] for row in numbered)
-        return (list(group) for _, group in itertools.groupby(numbered, self._key))
-
-    def _key(self, numbered: tuple[int, PlacedRow]) -> str:
-        place, row = numbered[1]
-        with naming(self.place, place):
-            return key_of(row, self.fields[2] or "")
-
-    def _merged(self, group: _OfOneKey) -> tuple[Article, int]:
-        """The article in rows of one key, with the references of all, and how many rows add none.
-
-        Raises:
-            CorpusError: a row holds no article, or another text than the first one.
-        """
-        article, *others = (self._article(index, *row) for index, row in group)
-        repeats = 0
-        for other, (_, (place, _)) in zip(others, group[1:], strict=True):
-            if other.text != article.text:
-                with naming(self.place, place):
-                    raise _key_twice(article.key)
-            more = [reference for reference in other.references if reference not in article.references]
-            article = replace(article, references=(*article.references, *more)) if more else article
-            repeats += not more
-        return article, repeats
-
     def _article(self, index: int, place: str, row: Row) -> Article:
         with naming(self.place, place):
             article = to_article(row, self.fields, self.name, self.split, index)
             return self.dataset.preparation.article(article)
-
-
-def _key_twice(key: str) -> CorpusError:
-    return CorpusError(
-        f"the id {key!r} is that of an earlier row with another text, or with another reference and rows in between. "
-        "Give each article an id of its own, and put the rows of one article one after another.",
-        settings=("key_field",),
-    )
 
 
 def open_dataset(dataset: Dataset) -> OpenDataset:

@@ -146,8 +146,7 @@ class Reader:
         for number, line in lines:
             found = _FAIRSEQ.fullmatch(line)
             if found is None or int(found["number"]) in rows or not line.startswith(kind):
-                problem = "fairseq's lines must be of one kind, with each number once. Take them out: grep ^H- FILE"
-                raise self._malformed(f"line {number}", problem)
+                raise self._malformed(f"line {number}", "fairseq has one line for each number: grep ^H- FILE has these")
             kind = line[0]
             rows[int(found["number"])] = f"line {number}", {LINE: found["text"]}
         yield from (row for _, row in sorted(rows.items()))
@@ -313,10 +312,6 @@ def is_file(path: Path) -> bool:
 
 def require_file(path: Path) -> None:
     """Raise `CorpusError` if there is no such file."""
-    if os.path.exists(path) and not os.path.isdir(path) and not is_file(path):
-        raise CorpusError(
-            f"{path} is a pipe or device, and is read more than once: save what it gives to a file first."
-        )
     if not is_file(path):
         raise CorpusError(f"There is no file {path}.")
 

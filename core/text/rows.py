@@ -17,7 +17,8 @@ from nws.core.errors import CorpusError
 
 Lists: TypeAlias = Literal["join", "first"]
 """What is read of a list of texts: all, as the sentences of one text, or the first, as one of several samples."""
-LIST_MARK = "list_predictions="
+LIST_MARKS: Mapping[Lists, str] = {"join": "", "first": "|list_predictions=first"}
+"""The part of a signature that says what is read of lists."""
 LINE = "line of text"
 """The only field of a row that is one."""
 TEXT_FIELDS = ("article", "document", "dialogue", "text", LINE)
@@ -213,11 +214,6 @@ def text_of(row: Mapping[str, object], field: str) -> str:
     if not isinstance(value, str):
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text.")
     return cleaned(value)
-
-
-def list_mark(lists: Lists) -> str:
-    """The part of a signature that says what is read of lists; "" for all, as is usual."""
-    return f"|{LIST_MARK}first" if lists == "first" else ""
 
 
 def joined_text_of(row: Mapping[str, object], field: str, lists: Lists = "join") -> str:

@@ -12,7 +12,7 @@ from html.entities import html5
 
 from nws.core.article import Article
 from nws.core.errors import RecipeError
-from nws.core.text.rows import Lists, cleaned, list_mark
+from nws.core.text.rows import LIST_MARKS, Lists, cleaned
 
 _BLOCKS = (
     "article|body|footer|head(?:er)?|html|main|summary|title|"
@@ -119,7 +119,7 @@ class Preparation:
         ptb = f"ptb-nltk-{importlib.metadata.version('nltk')}"
         kinds = [ptb if kind == "ptb" else kind for kind in self.clean_texts]
         clean = f"|clean:{'+'.join(kinds)}" if kinds else ""
-        return clean + "|references:joined" * self.join_references + list_mark(self.list_predictions)
+        return clean + "|references:joined" * self.join_references + LIST_MARKS[self.list_predictions]
 
     def text(self, text: str) -> str:
         """A text without marks: a new line where there was one between sentences. Without any it is as it was."""

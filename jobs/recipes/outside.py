@@ -32,7 +32,7 @@ from nws.core.text.length import LengthUnit, cut
 from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
 from nws.core.text.oddities import told_of_samples
 from nws.core.text.reader import PlacedRow, is_file, path_from_anywhere
-from nws.core.text.rows import list_mark
+from nws.core.text.rows import LIST_MARKS
 from nws.core.text.segmentation import unsegmented
 from nws.core.text.text_marks import Preparation
 from nws.core.worker_factories import checked, make_segmenter
@@ -186,7 +186,7 @@ def with_predictions(plan: Plan) -> Plan:
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
     cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.clean_texts])
-    mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs) + list_mark(plan.recipe.list_predictions)
+    mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs) + LIST_MARKS[plan.recipe.list_predictions]
     for spec in plan.recipe.predictions:
         with_keys = functools.partial(_with_keys, plan, spec.file)
         named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}

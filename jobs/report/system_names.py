@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from nws.core.errors import RecipeError, did_you_mean
 from nws.core.text.model_outputs import CLEANING_MARK
-from nws.core.text.rows import LIST_MARK
+from nws.core.text.rows import LIST_MARKS
 from nws.core.types import AT_MOST, POLICY, UNTRAINED
 from nws.jobs.report.numerals import listed
 from nws.jobs.store import RunInfo
@@ -21,6 +21,7 @@ _Parts: TypeAlias = Mapping[str, tuple[str, ...]]
 _OF_RUN = " @"
 """What stands before the run in the name of a system that two runs of a page have (`nws.jobs.report.page.page`)."""
 _PROMPT = "prompt="
+_FIRST = LIST_MARKS["first"].removeprefix("|")
 _EXACT = "exact"
 _CHUNKS = "chunks"
 
@@ -177,7 +178,7 @@ def _family(body: str) -> str:
     parts = body.split("|")
     if body.startswith((POLICY, f"{UNTRAINED}|")):
         return "policies"
-    if any(part in (_EXACT, AT_MOST) or part.startswith((_PROMPT, CLEANING_MARK, LIST_MARK)) for part in parts[1:]):
+    if any(part in (_EXACT, AT_MOST, _FIRST) or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
         return "generators"
     return "segments" if len(parts) > 1 else ""
 

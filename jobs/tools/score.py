@@ -318,8 +318,8 @@ def to_predictions(
             for text in (prediction.row.prediction, *prediction.row.references):
                 require_summary_length(text)
             check_language(prediction.row.references, tokenizer)
-            is_named = row.get(KEY_FIELD) not in (None, "")
-            key = (str(row.get("system")).strip(), key_of(row, KEY_FIELD)) if is_named else number
+            has_no_id = row.get(KEY_FIELD) in (None, "")
+            key = number if has_no_id else (str(row.get("system")).strip(), key_of(row, KEY_FIELD))
             first = predictions.setdefault(key, prediction)
             if first.row.prediction != prediction.row.prediction:
                 raise CorpusError(f"the id {prediction.id!r} is that of an earlier row with another prediction.")

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from nws.core.errors import CorpusError
-from nws.core.text.dataset import Dataset, open_dataset
 from nws.jobs.tools.score import read_scored
 
 ROWS = [{"prediction": "A cat.", "reference": "A cat."}, {"prediction": "A dog.", "reference": "A cat."}]
@@ -45,8 +44,3 @@ def test_the_command_reads_its_standard_input() -> None:
     typed = [sys.executable, "-m", "nws", "score", "/dev/stdin", "--json", "-m", "rouge1"]
     done = subprocess.run(typed, input=FORMS["jsonl"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["rows"] == 2
-
-
-def test_a_dataset_is_no_pipe(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"pipe\.jsonl is a pipe or device"):
-        open_dataset(Dataset(str(fifo(tmp_path / "pipe.jsonl", "{}"))))
