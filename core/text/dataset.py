@@ -20,7 +20,7 @@ from nws.core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_
 from nws.core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
 from nws.core.text.length import count_words
 from nws.core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
-from nws.core.text.rows import recognise_fields, to_article
+from nws.core.text.rows import WORD, recognise_fields, to_article
 from nws.core.text.rows_of_one_article import key_twice, merge_rows, rows_by_key
 from nws.core.text.split_folders import has_splits_inside
 from nws.core.text.text_marks import Preparation
@@ -322,7 +322,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
             positions.append(index)
             references.add(len(article.references))
             words.extend(map(count_words, article.references))
-            if article.text and article.references:
+            if article.references and WORD.search(article.text):
                 filled += 1
                 shorter += article.text.count(" ") < min(text.count(" ") for text in article.references)
     if not ids:

@@ -46,7 +46,7 @@ _BETWEEN = re.compile(r"""['"][\s,.\[\]()]+[ub]?['"]""")
 # behind emoji, of which they make one.
 _SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
 _UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
-_WORD = re.compile(r"[^\W_]")
+WORD = re.compile(r"[^\W_]")
 _MISSING = frozenset(("nan", "NaN", "None", "<NA>", "NaT", "N/A", "n/a", "#N/A", "null", "NULL"))
 _WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 
@@ -110,7 +110,7 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     Raises:
         CorpusError: `value` is something else; `field` is named.
     """
-    return tuple(text for text in map(cleaned, texts_in(value, field)) if _WORD.search(text))
+    return tuple(text for text in map(cleaned, texts_in(value, field)) if WORD.search(text))
 
 
 def texts_in(value: Any, field: str) -> list[str]:

@@ -139,10 +139,11 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
 
 
 def test_a_key_of_two_articles_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    news = tmp_path / "news.jsonl"
-    rows = [{"id": "k", "article": f"Article {i} has some words.", "summary": "Some words."} for i in range(2)]
-    news.write_text("\n".join(map(json.dumps, rows)))
-    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["k"]), datasets=[{"name": str(news)}])
+    files = [tmp_path / name for name in ("news.jsonl", "more.jsonl")]
+    for file in files:
+        file.write_text(json.dumps({"id": "k", "article": f"{file.stem} has some words.", "summary": "Some words."}))
+    datasets = [{"name": str(file)} for file in files]
+    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["k"]), datasets=datasets)
     with pytest.raises(
         RecipeError, match="Of the ids in the predictions of mine, 1 may stand for several articles: 'k'"
     ):

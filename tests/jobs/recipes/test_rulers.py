@@ -48,7 +48,7 @@ def test_a_person_who_is_not_there_cannot_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_of_a_stream_nobody_knows() -> None:
-    rows = [{"article": TEXT, "references": ["A", "B"]}] * 3
+    rows = [{"article": f"{TEXT} {i}", "references": ["A", "B"]} for i in range(3)]
     streamed, read = (
         open_rows(rows, "d", "d@1", "1", Dataset("d", streaming=streaming)) for streaming in (True, False)
     )
