@@ -34,7 +34,7 @@ def percent(share: float, places: int = 0) -> str:
 
 
 LEAST_FOR_INTERVAL = 10
-"""Over fewer articles no interval is printed; files have it."""
+"""Over fewer articles no interval is printed, nor written into LaTeX; `report.json` and the CSV files have it."""
 
 
 def printed(interval: "Interval", articles: int) -> "Interval":
