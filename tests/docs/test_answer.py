@@ -66,7 +66,7 @@ def test_what_kept_does_not_see_is_that_measured() -> None:
     assert len(rows) == 8
     assert [row for row in rows if row not in PAGE] == []
     shuffled, denied, raised, *systems = (line.split(": ") for line in text.splitlines() if ": " in line)
-    assert said(f'A reference keeps {denied[1]} with one "not" put in, and {raised[1]} with each digit raised by one.')
+    assert said(f'A reference keeps {denied[1]} with one "not" added, and {raised[1]} with each digit raised by one.')
     assert said(f"words, shuffled, keep {shuffled[1]}.")
     assert len(systems) == 5
     assert [name for name, shares in systems if not said(f"`{name}` {shares}")] == []
