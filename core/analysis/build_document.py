@@ -1,4 +1,4 @@
-"""Makes the report document of scored summaries: the one place where what a run found is put together."""
+"""Makes the report document from scored summaries: the one place that collects all findings of a run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,18 +28,18 @@ from nws.core.metrics.specs import F1S, Metric
 from nws.core.types import LEAD, POLICY, RANDOM, CurveRow, GreedyReward
 
 MOST_FOR_ALL_METRICS = 2_000_000
-"""Summaries of which the magic numbers are told in every metric: a metric of ten million takes some five seconds."""
+"""With more summaries, magic numbers are found in one metric alone: one takes five seconds for ten million."""
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What the policies of a run were trained for, and how they learned.
+    """The reward that the policies of a run were trained for, and how they learned.
 
     Attributes:
-        reward: its signature.
-        reward_is_f1: whether it is the run's BERTScore F1.
-        curve: means over the sampled episodes of updates.
-        greedy: rewards of the finished policies' greedy summaries of their training articles.
+        reward: the signature of the reward.
+        reward_is_f1: whether the reward is the run's BERTScore F1.
+        curve: the means over the sampled episodes of each update.
+        greedy: the rewards of the finished policies' greedy summaries of their training articles.
     """
 
     reward: str
@@ -58,14 +58,15 @@ def build_document(
     """Make the document of a run, or of several runs together.
 
     Args:
-        points: of the summaries. Each metric among them that is not only for an answer about content kept has a table.
-        metric: what the document is about; one of the points' metrics.
-        training: of a run that trains policies; its points have all metrics, and shares of repeated words.
-        claim: about the right number of words, such as `7-13`.
-        sources: by run, the names that its systems have among the points (`combine`); of one run it is not needed.
+        points: the scores of the summaries.
+        metric: the metric of the document; one of the points' metrics.
+        training: the training of a run that trains policies, whose points have all metrics, and shares of repeated
+            words.
+        claim: a claim about the right number of words, such as `7-13`.
+        sources: by run, the names that its systems have among the points (`combine`); not needed for one run.
 
     Raises:
-        RecipeError: the claim is none, or the run does not have the claimed n.
+        RecipeError: the claim cannot be read, or the run does not have the claimed n.
         StoreError: the points are not those of one run.
     """
     renamed = [(name, system) for names in sources.values() for system, name in names.items() if name != system]
@@ -97,7 +98,7 @@ def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
 
 
 def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
-    """What was found in each metric: that of the document, those that are compared with it, and the others."""
+    """The findings in each metric: that of the document, those that are compared with it, and the others."""
     compared = [name for name in compared_metrics(metric) if name in points.scores]
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared)
     if KEPT in points.scores and KEPT not in vs_lead:
@@ -119,7 +120,7 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
 
 
 def _content_kept(points: Points) -> dict[str, Any]:
-    """What was found in content kept, of the summaries that have it."""
+    """The findings in content kept, over the summaries that have it."""
     of_answer = [name for name in (KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
     scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[KEPT]))
     return {

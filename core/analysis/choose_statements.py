@@ -1,6 +1,6 @@
-"""Decides what the numbers of a dataset say: which systems and which n are named, and what is advised.
+"""Decides which findings on a dataset are stated: which systems and n are named, and what is advised.
 
-The statements come in the order of their weight. They are worded in `nws.jobs.report.wording`.
+The most important statements come first. They become sentences in `nws.jobs.report.wording`.
 """
 
 import math
@@ -33,17 +33,17 @@ from nws.core.systems.rulers import OTHER_ARTICLE, PERSON
 from nws.core.types import LEAD, POLICY, RANDOM
 
 HALF = 0.5
-"""The share of the content that is asked for first."""
+"""The share of the content whose smallest n the headline names."""
 OWN_SHARE = 0.8
-"""The share of what a system keeps with its longest n that is named where no n keeps half."""
+"""Where no n keeps half, the smallest n is named that keeps this share of what the longest n keeps."""
 MOST_SYSTEMS = 3
-"""The systems about which something is said."""
+"""The number of systems about which statements are made."""
 _FURTHER = (1.5, 2, 3)
 _MOST_OF_REFERENCE = 1.2
 
 
 def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
-    """Say what a dataset shows, the most important first."""
+    """Yield the findings on a dataset, the most important first."""
     ranked, by_system = document.ranked[dataset], document.kept_of(dataset)
     if not ranked:
         return
@@ -71,7 +71,7 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
 
 
 def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
-    """Say what limits the numbers of a dataset: few or short articles, and skewed differences."""
+    """Yield what limits the numbers of a dataset: few or short articles, and skewed differences."""
     found = document.of_metric()
     points = [at for curve in found.curves_of(dataset) for at in curve.lengths]
     fewest = min((at.articles for at in points), default=0)
@@ -100,9 +100,9 @@ def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
 
 
 def ranked_systems(document: ReportDocument, dataset: str) -> tuple[str, ...]:
-    """List the systems that one can choose, or the controls if there are none; of a training its policies.
+    """List the systems that one can choose, or the controls if there are none; for a training, its policies.
 
-    What keeps most at the longest common n comes first.
+    The system that keeps most at the longest n of all comes first.
     """
     of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     if document.policies is not None:
@@ -121,7 +121,7 @@ def ranked_systems(document: ReportDocument, dataset: str) -> tuple[str, ...]:
 
 
 def _headline(best: ContentKept, lead: ContentKept | None, reach_half: bool) -> Headline:
-    """The n that an answer names: the smallest that keeps half, if it lies between others tried, else the longest."""
+    """Name the smallest n that keeps half, if it lies between other n tried, else the longest n."""
     half = best.by_share[HALF]
     is_half = half.n is not None and best.edge(half.n) is None
     at = next(at for at in best.lengths if at.n == (half.n if is_half else best.longest))
@@ -162,7 +162,7 @@ def _differences(document: ReportDocument, dataset: str, best: str) -> Iterator[
 
 
 def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...]) -> Iterator[OverLead]:
-    """Systems of which the same is known stand in one statement."""
+    """Yield a statement for all systems with the same significant differences from `lead`."""
     pairs = document.of_metric("kept").vs_lead_of(dataset)
     known: dict[tuple[tuple[int, ...], ...], list[str]] = {}
     for system in systems:
@@ -174,7 +174,7 @@ def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...])
 
 
 def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator[OwnLength]:
-    """What a system keeps at its own length, beside the best other with as many words, over enough articles."""
+    """Yield what uncut summaries keep, and the difference from the best length-matched system with enough articles."""
     uncut = next((one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, system)), None)
     pairs = [
         pair
@@ -189,9 +189,9 @@ def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator
 
 
 def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> Iterator[SmallestLength | MayKeepHalf]:
-    """The smallest n for a share of the reference, of a person's summary, or of the own longest n.
+    """Yield the smallest n for a share of the reference, of a person's summary, or of what the longest n keeps.
 
-    Of the best system, half is in the headline.
+    Half of the reference is left out for the best system, since the headline has it.
     """
     kept = held["reference"]
     half = kept.by_share[HALF]
@@ -242,9 +242,10 @@ def _systems_are_the_limit(document: ReportDocument, dataset: str) -> Iterator[S
 
 
 def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[TryLengths]:
-    """Shorter n where the shortest keeps half, longer ones where half needs the longest.
+    """Advise shorter n where the shortest n keeps half, and longer n where no n shorter than the longest does.
 
-    None is beyond `_MOST_OF_REFERENCE` times the references' median length, nor longer where that is not known.
+    Longer n are at most `_MOST_OF_REFERENCE` times the references' median length. Where that is not known, none is
+    advised.
     """
     half, shortest = best.by_share[HALF].n, best.lengths[0].n
     if half == shortest:
@@ -273,6 +274,6 @@ def _articles(held: Mapping[Ceiling, ContentKept]) -> Iterator[TakeArticles]:
 
 
 def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
-    """The number of steps of the n tried that an interval spans. One end may lie beyond the longest."""
+    """Return how many steps between the n tried an interval spans. One end may lie beyond the longest n."""
     steps: list[int | None] = [*(at.n for at in kept.lengths), None]
     return steps.index(smallest.high) - steps.index(smallest.low)

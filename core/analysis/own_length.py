@@ -1,8 +1,8 @@
-"""Systems at their own length: against summaries of as many words that others wrote of the same article.
+"""Length-matched comparisons: each summary of a system with another system's summary of about as many words.
 
-A system that nobody gave a length (n = 0) has no n at which it could be compared, and one that writes at most n words
+A system that was not told a length (n = 0) has no n at which it could be compared, and one that writes at most n words
 often has fewer. But each of its summaries has a number of words, and a sweep of n has other systems' summaries of
-nearly as many.
+nearly the same number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ from nws.core.metrics.specs import Metric
 from nws.core.types import AT_MOST, LEAD, RANDOM
 
 MOST_OFF = 0.1
-"""Of a summary's words: another one that differs by more is not compared with it."""
+"""Summaries are compared if their lengths differ by at most this share of the first system's words."""
 
 
 def pairs_at_own_length(points: Points) -> list[tuple[str, str]]:
-    """Each system with summaries of its own length, and every system, `lead` and `random` that were told to write n.
+    """Pair each system that chose its lengths with every system that was told n, and with `lead` and `random`.
 
-    Where no other system was, the summaries that were cut to n stand in for them.
+    Where no system was told n, summaries that were cut to n take the place of theirs.
     """
     own = {points.systems[i] for i in np.unique(points.system[_is_own(points)])}
     swept = {points.systems[i] for i in np.unique(points.system[points.n > 0])}
@@ -38,12 +38,12 @@ def pairs_at_own_length(points: Points) -> list[tuple[str, str]]:
 def compare_at_own_length(
     own: Points, swept: Points, pairs: Sequence[tuple[str, str]], metric: Metric
 ) -> tuple[Comparison, ...]:
-    """The first system of each pair at its own length, minus the second with as many words, on each dataset.
+    """Compare the two systems of each pair length-matched, on each dataset: the first minus the second.
 
-    Each has one length: n = 0, or the n that the first system writes at most. For each article the second system's
-    summary is the one whose number of words is nearest; where two are as near, their mean. An article of which none is
-    within `MOST_OFF` is left out, and counted in `only_a`; `only_b` is 0. `p_holm` is corrected over the pairs of a
-    dataset, with all n. A pair without articles has no comparison.
+    Each comparison has one length: n = 0, or the n that the first system writes at most. For each article the second
+    system's summary is the one whose number of words is nearest; where two are equally near, their mean. An article
+    without a summary within `MOST_OFF` is left out, and counted in `only_a`; `only_b` is 0. `p_holm` is corrected over
+    the pairs of a dataset, with all n. A pair without articles has no comparison.
 
     Args:
         own: the points of one run, with summaries of n = 0 or of systems that write at most n words.

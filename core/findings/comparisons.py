@@ -12,9 +12,9 @@ ALPHA = 0.05
 
 
 FEWEST_ARTICLES = 20
-"""With fewer, no n is claimed: with so few, skewness cannot be estimated."""
+"""With fewer articles no n is claimed and nothing is called significant: their skewness cannot be estimated."""
 TOO_SKEWED = 0.1
-"""Of |skewness| / √articles. Beyond it, over 7 % of comparisons may be wrong (simulated: docs/compare.md)."""
+"""The largest |skewness| / √articles without a warning. Above, over 7 % of verdicts may be wrong (docs/compare.md)."""
 
 
 _AS_LONG = 0.9
@@ -25,16 +25,16 @@ class PairedLength:
     """A minus B at n words, over the `articles` for which both have a summary.
 
     Attributes:
-        n: 0 where A was given no length: its text is uncut.
-        only_a: articles that only A has, which are left out; `only_b` likewise.
-        p_holm: `p` corrected over the n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
+        n: 0 where A's texts are uncut.
+        only_a: the number of articles that only A has, which are left out; `only_b` likewise.
+        p_holm: `p` corrected over all n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
         exact: whether every sign pattern was counted for `p`.
-        wins: articles on which A is higher; `losses` likewise.
-        ties: articles on which the scores are within `TIE`. Their difference counts as 0.
-        same_text: articles for which both wrote the same text; None where a side is a mean over several texts.
-        words_a: mean number of words that A wrote for these articles; `words_b` likewise. Most systems write n, where n
-            are words.
-        skewness: of the per-article differences, m3 / m2^1.5; None where all are equal.
+        wins: the number of articles on which A scores higher; `losses`: on which B does.
+        ties: the number of articles on which the scores differ by at most `TIE`. Their difference counts as 0.
+        same_text: the number of articles for which both wrote the same text; None where a side is a mean over texts.
+        words_a: the mean number of words that A wrote for these articles; `words_b` likewise. Where n counts words,
+            most systems write n.
+        skewness: the skewness of the per-article differences, m3 / m2^1.5; None where all are equal.
     """
 
     n: int
@@ -62,35 +62,36 @@ class PairedLength:
 
     @property
     def is_told(self) -> bool:
-        """Whether the difference is called significant where people read: of few articles, nothing is."""
+        """Whether people are told that the difference is significant. With few articles they never are."""
         return self.significant and self.articles >= FEWEST_ARTICLES
 
     @computed_field
     @property
     def at_equal_length(self) -> bool:
-        """Whether both wrote n words. Otherwise a part of the difference may be one of length.
+        """Whether both systems wrote n words. Otherwise part of the difference may come from length alone.
 
-        Of n characters, texts have different numbers of words: it is never so.
+        Where n counts characters, this is False: texts of n characters have different numbers of words.
         """
         return self.words_a == self.n == self.words_b
 
     @computed_field
     @property
     def too_skewed(self) -> bool:
-        """Whether the test is wrong more often than it says, if the differences are skewed around a mean of 0."""
+        """Whether the differences are so skewed that the error rate of the test may exceed its level."""
         return self.skewness is not None and abs(self.skewness) / self.articles**0.5 > TOO_SKEWED
 
     @property
     def better(self) -> bool:
-        """Whether A is significantly above B. If they differ at no n, at most 5 % of comparisons say so of any n.
+        """Whether A scores significantly higher than B.
 
-        Of `compare_all_pairs`: on at most 5 % of datasets this is said of any two systems that do not differ.
+        If A and B are equal at every n, this is true at some n in at most 5 % of comparisons. With `compare_all_pairs`,
+        it is true of some pair of equal systems on at most 5 % of datasets.
         """
         return self.significant and self.difference.mean > 0
 
     @property
     def worse(self) -> bool:
-        """Whether A is significantly below B, with the error rate of `better`."""
+        """Whether A scores significantly lower than B, with the error rate of `better`."""
         return self.significant and self.difference.mean < 0
 
     def row(self) -> dict[str, Any]:
@@ -108,10 +109,10 @@ class PairedLength:
 class Comparison:
     """System `a` minus system `b` on one dataset; `lengths` in rising n.
 
-    `left_out` holds the n at which at least one of them has summaries but they share no article. `short` counts, by n,
-    the articles with fewer words than n. These take no part there; an n without such articles is not in it.
-    `is_at_own_length` says that A chose its length, and B's summaries have as many words
-    (`nws.core.analysis.own_length`).
+    `left_out` holds the n at which A or B has summaries but they share no article. `short` maps n to the number of
+    articles with fewer than n words, which are left out at that n; it lacks n without such articles.
+    `is_at_own_length` says that the comparison is length-matched: A chose its length, and each summary of B is the one
+    nearest in length (`nws.core.analysis.own_length`).
     """
 
     dataset: str
@@ -124,11 +125,11 @@ class Comparison:
 
     @property
     def is_uncut(self) -> bool:
-        """Whether both systems chose their lengths, and their texts are compared as they are."""
+        """Whether the texts of both systems are uncut, and are compared as they are."""
         return not self.is_at_own_length and self.lengths[0].n == 0
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each n, with plain values."""
+        """Yield a row for each n, with plain values."""
         yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
     def told(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -139,9 +140,9 @@ class Comparison:
     @computed_field
     @property
     def overtaking(self) -> "Overtaking | None":
-        """Where B overtakes A: A is significantly above B at some n, and by its mean below B at the longest.
+        """Where B overtakes A: A is significantly above B at some n, and its mean is below that of B at the longest n.
 
-        At n that A does not write, it may be behind because its texts are shorter: these do not count.
+        An n at which A's texts are clearly shorter than B's does not count, since A may be behind for that reason.
         """
         fair = [at for at in self.lengths if at.words_a >= _AS_LONG * at.words_b]
         better = [at.n for at in fair if at.better]
@@ -154,9 +155,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Overtaking:
-    """System `a` keeps more up to `until`, and less from `since` on: both are significant. `at` lies between.
+    """System `a` keeps significantly more up to n = `until`, and significantly less from n = `since` on.
 
-    By the means it is behind from `at` on. It is not shown to be overtaken where `since` is None.
+    Its mean is lower from n = `at` on. `since` is None where it keeps significantly less at no n.
     """
 
     dataset: str

@@ -25,16 +25,16 @@ SHARES: dict[Ceiling, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SmallestN:
-    """The smallest n from which on every longer n of the grid keeps at least the share `x`.
+    """The smallest n that keeps at least the share `x`, as does every longer n of the grid.
 
     Attributes:
-        n: by the mean shares; None where the longest n keeps less than x.
-        low: of the 95 % interval of `n`; None where the interval lies beyond the longest n.
-        high: its upper end; None where that lies beyond the longest n.
-        claimed: the smallest n that is shown to keep x, as all longer n are: wrong in at most 5 % of studies. None
-            where nothing is shown.
-        articles_for_one_step: with about so many articles the interval would be at most one step of the grid wide; None
-            where `n` is. It is drawn from these articles, and understates how much others may vary.
+        n: the smallest n by the mean shares; None where the longest n keeps less than x.
+        low: the lower end of the 95 % interval of `n`; None where the interval lies beyond the longest n.
+        high: the upper end of that interval; None where it lies beyond the longest n.
+        claimed: the smallest n that keeps x with 95 % confidence, as do all longer n: the claim is wrong in at most 5 %
+            of studies. None where there is no such n.
+        articles_for_one_step: the number of articles with which the interval would be about one step of the grid wide;
+            None where `n` is. It is estimated from these articles, and understates how much other articles may vary.
     """
 
     x: float
@@ -49,7 +49,7 @@ class SmallestN:
 class Share:
     """The share kept at n words: the mean over `articles` with its 95 % interval. 1 is the whole ceiling.
 
-    `words` is the mean number of words of the system's summaries: most write n. None in answers of older stores.
+    `words` is the mean number of words of the system's summaries: most systems write n. None in older documents.
     """
 
     n: int
@@ -60,14 +60,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class ContentKept:
-    """One system on one dataset, held against one ceiling.
+    """The content that one system keeps on one dataset, as shares of one ceiling.
 
     Attributes:
         longest: the longest n of the grid.
-        articles: how many articles have a summary at every n; shares and answers are over these.
-        dropped: how many other articles lack some.
-        lengths: in rising n.
-        smallest: for each share of `SHARES`.
+        articles: the number of articles with a summary at every n; all shares are means over these.
+        dropped: the number of articles that lack a summary at some n, and are left out.
+        lengths: the share kept at each n, in rising n.
+        smallest: the smallest n for each share of `SHARES`.
         length_unit: what n counts.
     """
 
@@ -88,15 +88,15 @@ class ContentKept:
         return {smallest.x: smallest for smallest in self.smallest}
 
     def edge(self, n: int | None) -> Edge | None:
-        """At which end of its lengths the n lies from which on a share is kept."""
+        """At which end of the lengths tried n lies; None where it lies between them."""
         return edge_of(n, [length.n for length in self.lengths])
 
 
 @dataclass(frozen=True, slots=True)
 class LateGain:
-    """What a system gains from `start` to `end` words, and the reference's first words over the same articles.
+    """What a system gains from `start` to `end` words, and what the reference's first words gain on the same articles.
 
-    `p` is of the claim that it has stopped gaining, while they have not.
+    `p` is of the claim that the system has stopped gaining, while the reference's words have not.
     """
 
     dataset: str
@@ -110,19 +110,19 @@ class LateGain:
     @computed_field
     @property
     def has_stopped(self) -> bool:
-        """Whether that is shown. Of systems that gain just `AT_MOST` of the reference, at most 5 % are said to."""
+        """Whether the claim of `p` is significant. With a gain of just `AT_MOST`, it is in at most 5 % of studies."""
         return self.p <= ONE_SIDED_ALPHA
 
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """A system that one can choose, with words that are not the article's, or one that NWS only has the texts of.
+    """A system that may write words which the article lacks, or whose texts alone are known to NWS.
 
-    Both means are over its summaries of its own length, or of all n where it has none.
+    Both means are over its uncut summaries, or over those of all n where it has no uncut ones.
 
     Attributes:
         coverage: the mean share of words that are the article's.
-        faithfulness: how well the articles support it, on average; None where the run has not measured that.
+        faithfulness: the mean faithfulness of its summaries to the articles; None where the run has not measured it.
     """
 
     dataset: str

@@ -16,15 +16,15 @@ TEXTRANK = "textrank"
 ORACLE = "oracle"
 LEAD_SEARCH = "lead3-search"
 COMPARED = (UNTRAINED, "lead2+chunks", LEAD_SEARCH, TEXTRANK, LEAD)
-"""The systems that others are compared with. Policies alone are with `UNTRAINED`, which writes as they do."""
+"""The systems that others are compared with. `UNTRAINED`, which writes as policies do, is for policies alone."""
 
 WINDOWS = 30
-"""Points of a line. An update draws from few articles: unsmoothed, a curve shows which ones."""
+"""The number of points of a learning curve. Unsmoothed, a curve would show which few articles an update drew."""
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 
 
 def split_seed(name: str) -> tuple[str, int | None]:
-    """A policy's system without its seed, and the seed: `policy|reinforce|seed=0` is (`policy|reinforce`, 0).
+    """Split the name of a policy into system and seed: `policy|reinforce|seed=0` is (`policy|reinforce`, 0).
 
     A final `|n=7`, which marks one of several parts, is left out. Any other name is returned as it is, without a seed.
     """
@@ -33,7 +33,7 @@ def split_seed(name: str) -> tuple[str, int | None]:
 
 
 def compared_with(system: str) -> Iterator[str]:
-    """The signatures of the systems of `COMPARED` that one is compared with."""
+    """Yield the signatures of the systems of `COMPARED` that a system is compared with."""
     for name in COMPARED:
         if name != UNTRAINED:
             yield name
@@ -48,19 +48,19 @@ class SystemScore:
 
     Attributes:
         score: the mean of the metric that `policy_scores` was asked for, with its 95 % interval over articles.
-        seeds: for a policy, the mean of each of its seeds. Empty for any other system. Here and in every other number,
-            only articles count for which all seeds have a summary.
-        means: over its seeds and articles, by each of `METRICS`.
-        words: mean number of words of the summaries. Most systems write n.
-        repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
-        comparable: whether it may be compared with the others at this n. All comparable systems are judged on the same
-            articles (`comparable_articles`), any other system on all that it has.
-        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have. Empty for an
-            upper bound.
-        gap_closed: share of the way from `textrank` to `oracle`, (score - textrank's) / (oracle's - textrank's), over
-            the articles that all three have. None for these two systems, if one of them is missing, and if the oracle
-            is not above textrank.
-        training_f1: mean F1 on the articles the policy learned from, where it is known.
+        seeds: for a policy, the mean score of each seed; empty for any other system. This and all other numbers are
+            over the articles for which all seeds have a summary.
+        means: the mean over seeds and articles of each of `METRICS`.
+        words: the mean number of words of the summaries. Most systems write n.
+        repeated_words: the share of words that occurred earlier in the summary (`repeated_word_share`).
+        comparable: whether the system may be compared with the others at this n. All comparable systems have the same
+            articles (`comparable_articles`), any other system has all of its own.
+        versus: this system minus each other of `COMPARED`, by name, paired over the articles that both have. Empty for
+            an oracle.
+        gap_closed: the share of the way from `textrank` to `oracle`, (score - textrank's) / (oracle's - textrank's),
+            over the articles that all three have. None for these two systems, where one of them is missing, and where
+            the oracle is not above textrank.
+        training_f1: the mean F1 on the articles that the policy learned from; None where it is not known.
     """
 
     dataset: str
@@ -109,11 +109,11 @@ class LearningLine:
 
     Attributes:
         system: the method, e.g. `policy|reinforce`.
-        updates: how many the seed that is furthest has done.
+        updates: the number of updates that the furthest seed has done.
         x: the middle of each window, in updates from 0. A window without an episode at this n is left out.
-        reward: mean over a window's episodes, as are `advantage_baseline` and `entropy`.
-        first_reward: mean over the first tenth of the updates and over the seeds.
-        last_reward: the same of the last tenth.
+        reward: the mean reward over a window's episodes; `advantage_baseline` and `entropy` likewise.
+        first_reward: the mean reward over the first tenth of the updates and over the seeds.
+        last_reward: the mean reward over the last tenth of the updates and over the seeds.
     """
 
     system: str
@@ -129,18 +129,21 @@ class LearningLine:
 
     @property
     def has_baseline(self) -> bool:
-        """Whether rewards were compared with a baseline. A baseline that is always 0 is none."""
+        """Whether rewards were compared with a baseline. One that is always 0 does not count."""
         return any(self.advantage_baseline.low) or any(self.advantage_baseline.high)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyFindings:
-    """How trained policies do on test articles, in `metric`, and how they learned. Either may be empty, not both.
+    """The scores of trained policies on test articles, and their learning curves. One of the two may be empty.
 
     Attributes:
+        metric: the metric of `scores`.
         reward: the signature of the reward.
-        reward_is_f1: whether that is the run's BERTScore F1: only then training and test articles compare, in it.
-        scores: in `metric`; in content kept and in fluency where the run has them.
+        reward_is_f1: whether the reward is the run's BERTScore F1. Only then, and only in this metric, are training and
+            test articles compared.
+        scores: the scores in `metric`; `kept` and `fluency`: in content kept and fluency, where the run has them.
+        learning: the learning curves.
     """
 
     metric: Metric
@@ -176,7 +179,7 @@ class PolicyFindings:
         return by_system
 
     def policies_of(self, dataset: str) -> dict[str, dict[int, SystemScore]]:
-        """Those of policies alone."""
+        """Return the scores of policies alone."""
         return {system: at for system, at in self.of(dataset).items() if any(score.is_policy for score in at.values())}
 
     def best_policy(self, dataset: str | None = None) -> SystemScore | None:
@@ -187,7 +190,7 @@ class PolicyFindings:
         return max(at_middle, key=lambda score: score.score.mean, default=None)
 
     def curves(self, dataset: str) -> tuple[Curve, ...]:
-        """The scores on a dataset as curves by n."""
+        """Return the scores on a dataset as curves by n."""
         return tuple(
             Curve(dataset, system, next(iter(at.values())).kind, tuple(map(_curve_point, at.values())))
             for system, at in self.of(dataset).items()

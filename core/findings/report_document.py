@@ -1,4 +1,4 @@
-"""The report document: all that a run found, which every output renders. It has no texts, and no rows of articles."""
+"""The report document: all findings of a run, which every output renders. It has no texts and no rows of articles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -24,9 +24,9 @@ class MetricFindings:
 
     Attributes:
         curves: the means by n.
-        uncut: the means of summaries of the systems' own length.
+        uncut: the means of uncut summaries.
         magic_numbers: what each system gains over `random` at equal n; empty for metrics that are not compared.
-        vs_lead: every system minus `lead` at equal n; likewise.
+        vs_lead: every system minus `lead` at equal n; empty for metrics that are not compared.
     """
 
     metric: Metric
@@ -40,13 +40,13 @@ class MetricFindings:
         return tuple(curve for curve in self.curves if curve.dataset == dataset)
 
     def vs_lead_of(self, dataset: str) -> dict[str, Comparison]:
-        """By system."""
+        """Return the comparisons with `lead` on a dataset, by system."""
         return {pair.a: pair for pair in self.vs_lead if pair.dataset == dataset}
 
 
 @dataclass(frozen=True, slots=True)
 class ShortArticles:
-    """How many articles of a dataset have fewer than n words: they are left out at that n."""
+    """The number of articles of a dataset with fewer than n words, which are left out at that n."""
 
     dataset: str
     n: int
@@ -58,21 +58,21 @@ class ReportDocument(BaseModel, frozen=True):
 
     Attributes:
         version: of this format.
-        metric: what tables and comparisons are about, beside content kept.
+        metric: the metric of tables and comparisons, beside content kept.
         unit: what n counts.
-        metrics: what was found in `metric`, then in others.
+        metrics: the findings in `metric`, then those in other metrics.
         kept: content kept, by dataset, system and ceiling; empty where it is not known.
-        kept_uncut: what summaries of the systems' own length keep.
-        all_pairs: every two systems at one n, in content kept (`nws.core.analysis.paired.compare_all_pairs`).
-        own_length: systems at their own length, minus others with as many words, in content kept.
+        kept_uncut: the content that uncut summaries keep.
+        all_pairs: all pairs of systems at one n, in content kept (`nws.core.analysis.paired.compare_all_pairs`).
+        own_length: length-matched pairs, in content kept (`nws.core.analysis.own_length`).
         lead_vs_random: `lead` minus `random`, in content kept.
-        between: systems of one run minus those of another, in `metric`; of several runs together.
+        between: systems of one run minus those of another, in `metric`, where several runs are reported together.
         ranked: by dataset, the systems that one can choose (else the controls), the one that keeps most first.
-        statements: by dataset, what the numbers say, the most important first.
-        warnings: by dataset, what limits them.
+        statements: by dataset, the findings, the most important first.
+        warnings: by dataset, what limits the numbers.
         reference_lengths: by dataset, the median length of the references; empty where it is not known.
-        policies: of a run that trains policies.
-        sources: by run, the name that each of its systems has here.
+        policies: the findings on trained policies; None for a run that trains none.
+        sources: by run, the name that each system of the run has here.
     """
 
     version: Literal[1] = 1
@@ -97,7 +97,7 @@ class ReportDocument(BaseModel, frozen=True):
     sources: Mapping[str, Mapping[str, str]] = {}
 
     def of_metric(self, metric: Metric | None = None) -> MetricFindings:
-        """What was found in a metric, by default that of the document; empty where it was not looked for."""
+        """Return the findings in a metric, by default that of the document; empty where there are none."""
         metric = metric or self.metric
         return next((found for found in self.metrics if found.metric == metric), MetricFindings(metric))
 
@@ -138,7 +138,7 @@ class ReportDocument(BaseModel, frozen=True):
         return next((one for one in self.statements.get(dataset, ()) if isinstance(one, Headline)), None)
 
     def best_lengths(self, dataset: str) -> list[tuple[Metric, MagicNumber]]:
-        """The magic numbers of systems that one can choose and that were compared with `random`, by system and metric.
+        """List the magic numbers of systems that one can choose and that were compared with `random`, with the metric.
 
         Efficiency has none, since it falls with n.
         """
@@ -152,7 +152,7 @@ class ReportDocument(BaseModel, frozen=True):
         return sorted(chosen, key=lambda one: systems.index(one[1].system))
 
     def other_lengths(self, curves: Sequence[Curve]) -> dict[str, tuple[CurvePoint, ...]]:
-        """The points of systems that do not always write n words; of all, where n counts characters."""
+        """Return the points of systems that do not always write n words; of all systems where n counts characters."""
         return {
             curve.system: curve.lengths
             for curve in curves
@@ -160,7 +160,7 @@ class ReportDocument(BaseModel, frozen=True):
         }
 
     def share_rows(self) -> list[dict[str, Any]]:
-        """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for summaries of a system's own length."""
+        """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for uncut summaries."""
         shares = [(kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths]
         whole = [(of, "reference", 0, of.score, of.articles, of.words) for of in self.kept_uncut]
         return [

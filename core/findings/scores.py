@@ -1,4 +1,4 @@
-"""Mean scores with intervals: of systems by n, and of summaries of their own length."""
+"""Mean scores with intervals: of systems by n, and of uncut summaries."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -9,14 +9,14 @@ from nws.core.types import SystemKind
 
 CONFIDENCE = 0.95
 ONE_SIDED_ALPHA = (1 - CONFIDENCE) / 2
-"""Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
+"""The level of each test. On real articles, which are skewed, tests at 2.5 % err in up to 5 % of studies."""
 FEW_ARTICLES = 30
-"""With fewer values, an interval leans on them being roughly symmetric around their mean."""
+"""With fewer values, an interval is valid only if they are roughly symmetric around their mean."""
 _KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
 
 
 def system_order(system: str, kind: SystemKind) -> tuple[int, str]:
-    """Key to sort systems by: first those one can choose, then upper bounds, then controls, each by name."""
+    """Return a sort key: first the systems that one can choose, then oracles, then controls, each by name."""
     return _KINDS.index(kind), system
 
 
@@ -41,11 +41,11 @@ class CurvePoint(Interval):
     """The mean over `articles` articles at n words, and its 95 % interval.
 
     Attributes:
-        articles: how many articles the mean is over. For a comparable point they are the articles that every
-            comparable system has at this n; for any other point, all that its own system has.
-        of_articles: how many articles any system has at this n.
-        comparable: whether it may be compared with other systems at this n.
-        words: mean number of words of these summaries. Most systems write n.
+        articles: the number of articles that the mean is over. For a comparable point they are the articles that every
+            comparable system has at this n; for any other point, all articles of its own system.
+        of_articles: the number of articles that any system has at this n.
+        comparable: whether the mean may be compared with those of other systems at this n.
+        words: the mean number of words of these summaries. Most systems write n.
     """
 
     n: int
@@ -67,7 +67,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Uncut:
-    """A system that was given no length. `words` is the mean length of its summaries."""
+    """The mean score of a system's uncut summaries. `words` is their mean number of words."""
 
     dataset: str
     system: str
@@ -78,11 +78,11 @@ class Uncut:
 
 
 Edge: TypeAlias = Literal["longest", "shortest", "only"]
-"""Of the n tried: beyond an answer that lies there the next n might be it."""
+"""The end of the lengths tried at which an n lies. The right n may then lie beyond that end."""
 
 
 def edge_of(n: int | None, lengths: Sequence[int]) -> Edge | None:
-    """At which end of the n tried, in rising order, one of them lies."""
+    """Return at which end of the lengths tried, in rising order, n lies; None where it lies between them."""
     if n is None:
         return None
     if len(lengths) == 1:

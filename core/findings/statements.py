@@ -1,4 +1,4 @@
-"""What the numbers of a dataset say, as typed statements: each holds its numbers, and is worded where it is shown.
+"""The findings on a dataset as typed statements: each holds its numbers, and becomes a sentence only in a report.
 
 Statements are decided in `nws.core.analysis.choose_statements`, and worded in `nws.jobs.report.wording`.
 """
@@ -19,15 +19,16 @@ class _Decided(BaseModel):
 
 
 class Headline(_Decided):
-    """What the system that keeps most keeps with `n`, which the answer names.
+    """What the best system (the one that keeps most) keeps with the `n` words that the answer names.
 
     Attributes:
-        words: what it writes on average; None where that is not known.
+        words: the mean number of words that it writes; None where that is not known.
         is_half: whether `n` is the smallest n from which on it keeps half of the content.
-        claimed: where it is, the n from which on that is sure; None where it is not.
+        claimed: where `is_half`, the n from which on this holds with 95 % confidence; None where there is no such n.
         any_keeps_half: whether any system that one can choose keeps half at any n.
-        lead_n: the number of the text's first words that keep half, too, or as much; None where they keep less.
-        lead_share: what these keep.
+        lead_n: the number of the text's first words that keep half, too, or as much as the system; None where no
+            number does.
+        lead_share: the share that these words keep.
         of_read: whether the shares are of what was read of the references, and not of all of it (`CutTexts`).
     """
 
@@ -46,7 +47,7 @@ class Headline(_Decided):
 
 
 class Differences(_Decided):
-    """The systems that the best one is compared with at `n`, in content kept (Holm over all pairs of a dataset)."""
+    """How the best system compares with each other one at `n`, in content kept (Holm over all pairs of a dataset)."""
 
     type: Literal["differences"] = "differences"
     system: str
@@ -57,7 +58,7 @@ class Differences(_Decided):
 
 
 class OverLead(_Decided):
-    """The n at which systems keep significantly more than `lead`, and less (Holm over the n of each)."""
+    """The n at which systems keep significantly more, or less, than `lead` (Holm over the n of each system)."""
 
     type: Literal["over_lead"] = "over_lead"
     systems: tuple[str, ...]
@@ -67,7 +68,7 @@ class OverLead(_Decided):
 
 
 class OwnLength(_Decided):
-    """What a system keeps at its own length, beside the best of those that wrote as many words; None: no other did."""
+    """What a system's uncut summaries keep, and their difference from the best length-matched system, if any."""
 
     type: Literal["own_length"] = "own_length"
     system: str
@@ -92,7 +93,7 @@ class SmallestLength(_Decided):
 
 
 class MayKeepHalf(_Decided):
-    """The smallest n with which a system may keep half: its interval holds it."""
+    """The smallest n with which a system may keep half: the 95 % interval there includes half."""
 
     type: Literal["may_keep_half"] = "may_keep_half"
     system: str
@@ -100,7 +101,7 @@ class MayKeepHalf(_Decided):
 
 
 class LeadOvertakes(_Decided):
-    """`lead` keeps less than a system up to `until`, and more from `since` on; by the means, from `at` on."""
+    """`lead` keeps significantly less than a system up to `until`, and more from `since` on (its mean from `at` on)."""
 
     type: Literal["lead_overtakes"] = "lead_overtakes"
     system: str
@@ -118,7 +119,7 @@ class LeadIsLow(_Decided):
 
 
 class SystemsAreTheLimit(_Decided):
-    """From `start` to `end` words all systems have stopped gaining, and the reference's first words have not."""
+    """From `start` to `end` words all systems have stopped gaining, while the reference's first words still gain."""
 
     type: Literal["systems_are_the_limit"] = "systems_are_the_limit"
     systems: tuple[str, ...]
@@ -137,7 +138,7 @@ class TryLengths(_Decided):
 
 
 class TakeArticles(_Decided):
-    """With so many `articles` the interval of the smallest n of a system would be one step wide; None: too few."""
+    """The number of `articles` that would narrow the interval of a system's n to one step; None: it has too few."""
 
     type: Literal["take_articles"] = "take_articles"
     system: str
@@ -147,7 +148,7 @@ class TakeArticles(_Decided):
 
 
 class TruthIsUnseen(_Decided):
-    """Systems that write words of their own, with their mean faithfulness where that was measured."""
+    """Systems that may write words which the article lacks, with their mean faithfulness where it was measured."""
 
     type: Literal["truth_is_unseen"] = "truth_is_unseen"
     systems: tuple[str, ...]
@@ -181,21 +182,21 @@ class FewArticles(_Decided):
 
 
 class ShortTexts(_Decided):
-    """By n, how many articles have fewer words: they are left out there."""
+    """By n, the number of articles with fewer than n words, which are left out at that n."""
 
     type: Literal["short_texts"] = "short_texts"
     articles: dict[int, int]
 
 
 class LeftOut(_Decided):
-    """At any n, at most so many articles lack a summary by some system: they are left out of the means."""
+    """The largest number of articles, at any n, that lack a summary by some system, and are left out of the means."""
 
     type: Literal["left_out"] = "left_out"
     articles: int
 
 
 class SkewedDifferences(_Decided):
-    """Verdicts that rest in part on skewed differences, by the systems and what they were compared with."""
+    """The pairs of systems whose significant differences are less reliable, because they are skewed."""
 
     type: Literal["skewed_differences"] = "skewed_differences"
     pairs: tuple[tuple[str, str], ...]

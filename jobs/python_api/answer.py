@@ -17,7 +17,7 @@ _SMALLEST_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShownAnswer:
-    """The answer of a run: how many words keep how much of the content, how sure that is, and what would tell more.
+    """The answer of a run: how much of the content n words keep, with confidence intervals, and what to try next.
 
     `print` shows the sentences of `nws report`; a notebook does, too.
     """
@@ -38,25 +38,25 @@ class ShownAnswer:
         """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
 
         `of` is the "reference", what another "person" keeps, or what the system's own "longest" n keeps; 1 is all of
-        it. `n` is 0 for summaries of a system's own length, such as another person's whole one. `words` is their mean
-        number of words.
+        it. `n` is 0 for uncut summaries, such as another person's whole one. `words` is the mean number of words of
+        the summaries.
         """
         return pd.DataFrame(self._report.document.share_rows(), columns=_SHARE_COLUMNS)
 
     def own_length(self) -> pd.DataFrame:
-        """Each system `a` at its own length minus each `b` with as many words, a row for each dataset and pair.
+        """Return the length-matched comparisons: `a` minus `b`, a row for each dataset and pair.
 
-        Of `only_a` articles no summary by b is as long: these are left out. `p_holm` is corrected over the rows of a
-        dataset.
+        Left out are `only_a` articles for which no summary by b is within 10 % of the length of a's. `p_holm` is
+        corrected over the rows of a dataset.
         """
         return pd.DataFrame([row for pair in self._report.document.own_length for row in pair.rows()])
 
     def smallest_n(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
 
-        `low` and `high` are of its 95 % interval, `claimed` is the n that is shown to keep it, as all longer n do. A
-        missing one is beyond the longest n. `at` tells an n that is the "longest" or the "shortest" tried. With
-        `articles_for_one_step` articles the interval would be one step of n wide.
+        `low` and `high` are the ends of its 95 % interval. `claimed` is the n from which on the share is kept with 95 %
+        confidence. A missing value is beyond the longest n. `at` says whether n is the "longest" or the "shortest"
+        tried. With `articles_for_one_step` articles, the interval would span two neighbouring n.
         """
         frame = pd.DataFrame(self._report.document.smallest_rows(), columns=_SMALLEST_COLUMNS)
         frame["at"] = [kept.edge(smallest.n) for kept in self._report.document.kept for smallest in kept.smallest]

@@ -114,7 +114,7 @@ class Result:
         return draw(curves_sheet(self._reported(metric)))
 
     def answer(self) -> ShownAnswer:
-        """How many words keep how much of the content, and how sure that is: print the answer, or read its frames."""
+        """How much of the content n words keep, with confidence intervals: print the answer, or read its frames."""
         return ShownAnswer(self._reported())
 
     def claim(self, lengths: str | int) -> list[dict[str, Any]]:
@@ -156,9 +156,9 @@ class Result:
 
         `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `attrs` has the run, its seed and the
         metric's signature. `words_a` and `words_b` are mean
-        numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 has uncut texts
-        of both systems. Where it is `length_matched`, `a` has its own length, and `b` as many words; `only_a` articles
-        lack such a summary.
+        numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 is of uncut
+        texts of both systems. In a row that is `length_matched`, `a` chose its length, and `b`'s summaries are those
+        nearest in length; `only_a` articles lack such a summary.
 
         Raises:
             RecipeError: a system or the metric is not there, or the two share no article.
