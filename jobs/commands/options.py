@@ -164,7 +164,7 @@ PARAMETERS = ("--parameters KEY=VALUE", "Of requests to an endpoint: seed=null, 
 LISTS = "--list-predictions", "Of predictions that are lists: join all texts, or take the first, as of samples."
 LABEL = (
     "--label NAME=LABEL",
-    "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",
+    "Show a system under another name: lexrank=LexRank. Repeatable. In a recipe, the key is `labels`.",
 )
 
 _machines = partial(option, "Machines")

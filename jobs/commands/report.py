@@ -31,19 +31,19 @@ class ReportOptions:
 
     out: Path | None = plain(
         "--out -o PATH",
-        "Where to: a name that ends in .html is one HTML page, of one run or several; another is a folder for plots "
-        "and files. Default: reports/RUN.",
+        "Where to write: a name that ends in .html makes one HTML page, of one run or several; any other name is a "
+        "folder for plots and files. Default: reports/RUN.",
     )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
     full: bool = plain("--full", "Print all systems, lengths and tables.", False)
     metric: str | None = plain(
         "--metric NAME",
-        "What the tables are of, in place of content kept: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same "
+        "Metric of the tables, in place of content kept: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same "
         "with _precision or _recall "
         "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another "
         "metric than bertscore_f1 go to reports/RUN/METRIC.",
     )
-    claim: str | None = plain("--claim N-N", "Also say what the run shows of a claim, such as 7-13 words, or 9.")
+    claim: str | None = plain("--claim N-N", "Also test a claim about the right number of words, such as 7-13 or 9.")
     labels: list[str] | None = plain(*LABEL)
     style: Literal["screen", "paper"] = plain(
         "--style NAME",
@@ -64,7 +64,7 @@ def report(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Show how many words keep how much, and how sure that is.
+    """Show how much of the content systems keep with n words.
 
     Prints a table and a few sentences, or everything with --full, and writes all numbers and plots to files. With
     -o report.html, it writes one HTML page
@@ -195,17 +195,17 @@ class CompareOptions:
         "longest n, or with itself in RUN2.",
     )
     n: str | None = plain(
-        "--n N,N", "Summary lengths in words: 7,9 or 7-9; 0 is the uncut texts. Default: all they share."
+        "--n N,N", "Summary lengths in words: 7,9 or 7-9; 0 for uncut texts. Default: every n that both have."
     )
     metric: str | None = plain(
         "--metric NAME", f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
     )
     dataset: str | None = plain(
         "--dataset NAME",
-        "Compare files of predictions: the articles and references that these are of, as `nws submit` takes them.",
+        "Compare files of predictions: the dataset with their articles and references, as `nws submit` takes it.",
     )
     equal_length: bool = plain(
-        "--equal-length", "Of files: a second table, of the articles whose two texts are about as long.", False
+        "--equal-length", "For files: a second table, of articles whose texts differ by at most 10 % in words.", False
     )
     list_predictions: Literal["join", "first"] = plain(*LISTS, "join")
     labels: list[str] | None = plain(*LABEL)
@@ -226,8 +226,8 @@ def compare(
     With --dataset, compares the texts of one or two files as they are: `nws compare mine.jsonl theirs.jsonl --dataset
     news.jsonl`. A file may have a field `system` with several values.
 
-    Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
-    dataset are corrected for the number of n (Holm).
+    Prints the mean difference with its 95 % confidence interval, the p of a sign-flip test, and wins, ties and losses.
+    Each p of two systems on one dataset is Holm-corrected over all n.
     """
     if options.dataset is not None:
         _compare_files(options, [name for name in (run, run2) if name is not None], as_json)

@@ -32,6 +32,7 @@ BESIDE = (LEAD, RANDOM, REFERENCE_WORDS)
 MOST_BEST = 3
 MOST_SENTENCES = 4
 MOST_WARNINGS = 2
+SEEDS_NOTE = "Here each seed of a trained policy is one system. “Are the policies better?” compares means over seeds."
 _FIRST = ("headline", "differences", "over_lead", "own_length", "systems_are_the_limit", "truth_is_unseen")
 """The types of statements that a short report has; others stand in the full one."""
 
@@ -70,7 +71,7 @@ def brief_sentences(report: RunReport, dataset: str) -> list[str]:
 
 
 def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> Table | None:
-    """The best systems and those to compare them with, by n, with as many n as stand side by side."""
+    """Make the table of the best systems and those to compare them with, with as many n as the width has room for."""
     points = _points(report, dataset, metric)
     if not points:
         return None
@@ -91,7 +92,8 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
     most = max(articles for by_n in chosen.values() for _, articles in by_n.values())
     what = "content kept, in % of the reference" if is_share else f"mean {metric_name(metric)}"
     title = f"{dataset}: {what} ({counted(most, 'article')})"
-    return Table((report.document.unit, *map(str, shown), *([heading] * has_ends)), rows, title)
+    columns = (report.document.unit, *map(str, shown), *([heading] * has_ends))
+    return Table(columns, rows, title, [SEEDS_NOTE] * any("|seed=" in name for name in names))
 
 
 def _points(report: RunReport, dataset: str, metric: Metric) -> dict[str, _Points]:

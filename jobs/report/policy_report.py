@@ -1,4 +1,4 @@
-"""What a report says of trained policies: whether they are better than others in sentences, tables and charts."""
+"""What a report says about trained policies: sentences, tables and charts that compare them with other systems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -57,9 +57,10 @@ _AT_ONCE = 50
 
 
 def sentences(report: RunReport, dataset: str) -> tuple[str, ...]:
-    """For each policy evaluated on a dataset, how it compares with other systems at equal n, in sentences.
+    """Compare each policy evaluated on a dataset with other systems at the longest n: a text of some sentences each.
 
-    In content kept at the longest n where the run has it, else in the metric; of fluency with the article's own words.
+    The comparison is in content kept where the run has it, else in the report's metric, and of means over seeds.
+    Fluency, where the run has it, is compared with that of `lead`.
     """
     return tuple(_of_policy(report, system, at) for system, at in report.trained.policies_of(dataset).items())
 
@@ -69,53 +70,56 @@ def _of_policy(report: RunReport, system: str, at: Mapping[int, SystemScore]) ->
     kept = _at_longest(report.trained.kept, dataset, system)
     score = kept or at[max(at)]
     name = report.names[system]
-    who = f"{name} (the policy after training)"
+    who = f"{name} (trained policy, {counted(len(score.seeds), 'seed')})"
     rivals = [rival for rival in (LEAD, LEAD_SEARCH, TEXTRANK, UNTRAINED) if rival in score.versus]
     told = [_beside(score, rival, is_share=kept is not None) for rival in rivals]
     length = of_length(score.n, report.document.unit)
     more = [text for is_more, text in told if is_more]
     others = [text for is_more, text in told if not is_more]
-    verb, quantity = ("keeps", "") if kept is not None else ("scores", f" in {metric_name(report.metric)}")
+    metric = metric_name(report.metric)
+    verb, more_of = ("score", f"higher in {metric}") if kept is None else ("keep", "more content")
     said = [f"There is no other system to compare {name} with."] if not told else []
     if more:
-        said.append(f"{who} {verb} significantly more{quantity} than {listed(more)}, with {length}.")
+        said.append(f"At {length}, {who} {verb}s significantly {more_of} than {listed(more)}.")
     if others:
-        subject = "It" if more else who
-        said.append(f"{subject} does not {verb.removesuffix('s')} significantly more than {listed(others, 'or')}.")
-    return " ".join(filter(None, (*said, _gap(at), _fluency(report, dataset, system))))
+        subject = "It" if more else f"At {length}, {who}"
+        said.append(f"{subject} does not {verb} significantly {more_of} than {listed(others, 'or')}.")
+    return " ".join(filter(None, (*said, _gap(at, metric), _fluency(report, dataset, system))))
 
 
 def _beside(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, str]:
-    """Whether a policy is significantly above another system, and the difference in words."""
+    """Whether a policy scores significantly higher than another system, and the difference in words."""
     at = score.versus[rival]
     shown = printed(at.difference, at.articles)
     told = f"{100 * shown.mean:+.1f} points" if is_share else signed(shown.mean)
     ends = [end for end in (shown.low, shown.high) if end is not None]
     span = " to ".join(f"{100 * end:.1f}" if is_share else decimals(end) for end in ends)
     called = "the same policy before training" if rival == UNTRAINED else rival
-    return at.is_told and at.better, called + in_brackets(told, span)
+    return at.is_told and at.better, called + in_brackets(told, span and f"95 % CI {span}")
 
 
 def headline(report: RunReport, dataset: str) -> str:
-    """How many of several policies are significantly better than each other system, in one sentence."""
+    """Count the policies that score significantly higher than each rival at some n, in one sentence."""
     policies = report.trained.policies_of(dataset).values()
     counts = []
     for rival in COMPARED:
         versus = [[score.versus[rival] for score in at.values() if rival in score.versus] for at in policies]
         if any(versus):
             better = sum(any(at.is_told and at.better for at in tested) for tested in versus)
-            counts.append(f"than {rival}: {better} of {len(policies)}")
+            counts.append(f"{better} of {len(policies)} than {rival}")
     if not counts:
         return "There is no other system to compare the policies with."
-    return f"Policies that are significantly better at some n, {', '.join(counts)}."
+    return f"Policies that score significantly higher at some length: {', '.join(counts)}."
 
 
-def _gap(at: Mapping[int, SystemScore]) -> str:
+def _gap(at: Mapping[int, SystemScore], metric: str) -> str:
     closed = [score.gap_closed for score in at.values() if score.gap_closed is not None]
     if not closed:
         return ""
     least, most = (percent(extreme(closed)) for extreme in (min, max))
-    return f"It closes {least if least == most else f'{least} to {most}'} of the gap between textrank and the oracle."
+    return (
+        f"In {metric}, it closes {least if least == most else f'{least} to {most}'} of the gap from textrank to oracle."
+    )
 
 
 def _at_longest(scores: Sequence[SystemScore], dataset: str, system: str) -> SystemScore | None:
@@ -128,19 +132,19 @@ def _fluency(report: RunReport, dataset: str, system: str) -> str:
     if score is None or LEAD not in score.versus:
         return ""
     difference = score.versus[LEAD].difference
-    beside = f"{signed(difference.mean)} ({interval_text(difference)}) beside {LEAD}"
-    return f"Its fluency is {decimals(score.score.mean)}: {beside}."
+    beside = f"{signed(difference.mean)} (95 % CI {interval_text(difference)}) compared with {LEAD}"
+    return f"Its fluency is {decimals(score.score.mean)}, {beside}."
 
 
 def what_is_known(report: RunReport, dataset: str) -> Iterator[str]:
-    """The basis of the answer for a dataset, in sentences."""
+    """Name the articles, lengths and metric that the answer for a dataset is based on, in sentences."""
     curves = report.trained.curves(dataset)
     points = [at for curve in curves for at in curve.lengths]
     counts, lengths = [at.articles for at in points], sorted({at.n for at in points})
     fewest, most = min(counts), max(counts)
     size = counted(most, "test article") if fewest == most else f"{fewest} to {counted(most, 'test article')}"
     span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
-    yield f"This rests on {size} at {span}, in {metric_name(report.metric)}."
+    yield f"The tables below are of {size} at {span}, in {metric_name(report.metric)}."
     if caution := few(fewest):
         yield caution
     if report.document.other_lengths(curves):
@@ -179,7 +183,7 @@ def beside_others_table(report: RunReport, dataset: str, system: str) -> Table |
     rows = {name: cells for name, cells in _other_rows(report, at) if any(cell is not MISSING for cell in cells)}
     if not rows:
         return None
-    test = "* significant: sign-flip test, corrected over the n (Holm), 5 % error. Below it: its 95 % interval"
+    test = "* significant (sign-flip test, Holm-corrected over n, 5 %). Below each difference: its 95 % CI"
     notes = [test] * any(score.versus for score in at.values())
     notes += ["gap closed: share of the way from textrank to the oracle"] * ("gap closed" in rows)
     title = f"{dataset}: {report.names[system]}, beside others at equal n"
@@ -241,7 +245,7 @@ def read_examples(store: Store, report: RunReport) -> list[ArticleTexts]:
 
 
 def examples_table(report: RunReport, dataset: str, examples: Sequence[ArticleTexts]) -> Table | None:
-    """What the best policy and others wrote for some articles, beside the reference; None without a policy."""
+    """Show what the best policy and others wrote for some articles, with the reference; None without a policy."""
     best = report.trained.best_policy(dataset)
     if best is None:
         return None

@@ -123,11 +123,11 @@ def _policy_notes(report: RunReport) -> Iterator[str]:
         return
     yield "Intervals are over articles: they do not include the variation between seeds."
     if trained.reward_is_f1 and report.metric == "bertscore_f1":
-        yield "Vs. training F1 below 0: the policies fit their training articles better."
+        yield "“vs. training F1” below 0: the policies score higher on their training articles than on test articles."
     else:
-        yield "The reward is not this metric: training and test articles cannot be compared in it."
+        yield "The reward is another metric than this one, so training and test articles are not compared."
     if report.metric != "fluency":
-        yield "This metric does not measure fluency: a list of names can score high. Read some."
+        yield "This metric does not measure fluency: a list of names can score high. Read some summaries."
 
 
 def _print_tables(tables: Iterable[Table | None], console: Console) -> None:

@@ -25,7 +25,7 @@ _INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "
 _CEILINGS: Mapping[Ceiling, str] = {
     "reference": "of the reference",
     "person": "of what another person keeps",
-    "longest": "of what its own longest n keeps",
+    "longest": "of what it keeps at its longest n",
 }
 
 
@@ -75,8 +75,8 @@ def kept_table(document: ReportDocument, dataset: str, names: SystemNames) -> Ta
     rows = [(names[kept.system] + role(kept.kind), *_kept_cells(kept, lengths)) for kept in of_reference]
     title = f"{dataset}: content kept by n, {basis(document, dataset)}"
     notes = (
-        "Per cent of the reference's content, and the 95 % interval",
-        "half: the smallest n from which on half is kept, and its 95 % interval",
+        "Each cell: per cent of the reference's content, and its 95 % CI",
+        "half: the smallest n from which on half is kept, and its 95 % CI",
     )
     return Table(("n", *map(str, lengths), "half"), rows, title, notes)
 
@@ -104,7 +104,7 @@ def smallest_tables(document: ReportDocument, dataset: str, names: SystemNames) 
             if of in held and (of != "longest" or len(held[of].lengths) > 1)
         ]
         if rows:
-            title = f"{dataset}: the smallest n that keeps this share {called}, as all longer n do"
+            title = f"{dataset}: the smallest n from which on a system keeps this share {called}"
             yield Table(("system", *(percent(x) for x in SHARES[of])), rows, title)
 
 
@@ -163,7 +163,7 @@ def vs_lead_table(report: RunReport, dataset: str) -> Table | None:
         (report.names[system], *(verdict(found.vs_lead_of(dataset).get(system)) for found in compared))
         for system in systems
     ]
-    note = "–: no significant difference. Sign-flip test, Holm over the n: 5 % error in each column of each system."
+    note = "–: no significant difference (sign-flip test, Holm-corrected over n for each system and metric, 5 %)."
     columns = ("system", *(metric_name(found.metric) for found in compared))
     return Table(columns, rows, f"{dataset}: vs. {report.names[LEAD]} at equal n", (note,))
 
@@ -195,12 +195,12 @@ def other_lengths_table(report: RunReport, dataset: str) -> Table | None:
 
 
 def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:
-    """Summaries whose length nobody asked for, and what they keep minus what others keep with as many words."""
+    """Make the table of uncut summaries, and that of their length-matched comparison with other systems."""
     document = report.document
     if rows := [_uncut_row(score, report) for score in document.of_metric().uncut if score.dataset == dataset]:
         columns = ("system", "articles", "mean words", f"mean {metric_name(report.metric)}")
-        note = "Below a mean: its 95 % interval. To compare at equal length, sweep n near these words."
-        yield Table(columns, rows, f"{dataset}: summaries of their own length", (note,))
+        note = "Below a mean: its 95 % CI. For a length-matched comparison, sweep n near the mean words of the system."
+        yield Table(columns, rows, f"{dataset}: uncut summaries", (note,))
     pairs = [pair for pair in document.own_length if pair.dataset == dataset]
     if pairs:
         yield _own_length_table(pairs, report)
@@ -226,16 +226,16 @@ def _own_length_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
     ]
     columns = ("system A", "its\nwords", "other, B", "its\nwords", "articles", "left\nout", "A − B", "Holm p")
     notes = (
-        "Of each article, B's summary whose length is nearest to A's own; left out where none is within 10 %.",
-        "p: sign-flip test, corrected over this table (Holm); * below .05. Below A − B: its 95 % interval.",
+        "For each article, B's summary is the one nearest in length; left out: articles where none is within 10 %.",
+        "Holm p: sign-flip test, Holm-corrected over this table; * below .05. Below A − B: its 95 % CI.",
     )
-    return Table(columns, rows, f"{pairs[0].dataset}: content kept by A at its own length, minus B's", notes)
+    return Table(columns, rows, f"{pairs[0].dataset}: content kept, length-matched, A − B", notes)
 
 
 def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
     """Two systems, called `a` and `b`, at every n that both have, and how many words they wrote where that is not n."""
-    uncut = "own" if comparison.is_at_own_length else "uncut"
-    columns = ["n", "articles", a, b, f"{a} − {b}", "95 % interval", "p", "Holm p", "wins/ties/losses"]
+    uncut = "matched" if comparison.is_at_own_length else "uncut"
+    columns = ["n", "articles", a, b, f"{a} − {b}", "95 % CI", "p", "Holm p", "wins/ties/losses"]
     rows = [_paired_row(at, places, at.n or uncut) for at in comparison.lengths]
     more: dict[str, list[object]] = {}
     if any(at.same_text for at in comparison.lengths):
@@ -251,7 +251,7 @@ def systems_table(
     comparisons: Sequence[Comparison], called: Sequence[str], other: str, title: str, places: int
 ) -> Table:
     """Systems minus one `other`, at one n, a row each."""
-    columns = ["system", "articles", "mean", other, "difference", "95 % interval", "p", "Holm p"]
+    columns = ["system", "articles", "mean", other, "difference", "95 % CI", "p", "Holm p"]
     lengths = [comparison.lengths[0] for comparison in comparisons]
     rows = [_paired_row(at, places, name)[:-1] for name, at in zip(called, lengths, strict=True)]
     return Table(columns, rows, title)

@@ -95,7 +95,7 @@ def show(
         wanted: an article's key, its id or the beginning of that, or a part of its key or text;
             default: the first by id.
         system: whose words are marked: a name, or a part of it that no other system has. Default: the one that keeps
-            most, by the answer of the run; without one the first that is neither a control nor an upper bound.
+            most, by the answer of the run; without one the first that is neither a control nor an oracle.
         n: the length of the summaries; default: the one that the answer names for the system, or else the middle one
             of its lengths, 0 if it has written uncut summaries only.
         labels: of systems, over those of the recipe.
@@ -164,7 +164,7 @@ def print_shown(shown: Shown, console: Console) -> None:
         summaries = [written for written in shown.summaries if written.summary.n == n]
         if n or summaries:
             unit = "" if run.length_unit == "words" else f" {run.length_unit}"
-            called = f"Summaries at n = {n}{unit}" if n else "Summaries of their own length (n = 0)"
+            called = f"Summaries at n = {n}{unit}" if n else "Uncut summaries"
             _print_heading(console, f"{called}, scores in F1")
             for written in summaries:
                 _print_summary(shown, written, console)

@@ -1,4 +1,4 @@
-"""Words every statement of a report document: the only place where a finding becomes a sentence."""
+"""Turns each statement of a report document into a sentence: the only place where findings are worded."""
 
 from collections.abc import Iterator, Sequence
 
@@ -43,22 +43,22 @@ from nws.jobs.report.numerals import (
 from nws.jobs.report.system_names import SystemNames
 
 WHAT_IT_IS = (
-    "Content kept is BERTScore recall in which rare words weigh more. Texts about other things have 0 % on average, "
-    "and the whole reference has 100 %. It measures neither truth nor how well a text reads: the reference has 99 % "
-    "with “not” put in, and 97 % with changed numbers."
+    "Content kept is BERTScore recall in which rare words weigh more. Texts about other things score 0 % on average, "
+    "and the whole reference scores 100 %. Content kept measures neither truth nor readability: a reference with an "
+    "added “not” still scores 99 %, and a reference with changed numbers 97 %."
 )
 HOW_SURE = (
-    "Intervals are 95 % confidence intervals (CI) over articles. “With 95 % confidence from n on” is claimed of this n "
-    "and of every longer one tried: each such claim is wrong in at most 5 % of studies."
+    "Intervals are 95 % confidence intervals (CI) over articles. “With 95 % confidence from 15 on” means that a system "
+    "keeps the share at 15 and at every longer length tried. Each such claim is wrong in at most 5 % of studies."
 )
 _WHOLE, _CONTENT, READ = "the whole reference", "the reference's content", "what was read of the reference"
-UNKNOWN = "How much of the content is kept is not known here: it takes references of other articles, too."
+UNKNOWN = "Content kept is not known here, because computing it also takes references of other articles."
 _MOST_NAMED = 4
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words") -> str:
-    """Say a statement in one sentence or two, with what systems are called."""
+    """Word a statement in one or two sentences, with the names of systems that people see."""
     match statement:
         case Headline():
             return _headline(statement, names, unit)
@@ -72,20 +72,19 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return _smallest_length(statement, names, unit)
         case MayKeepHalf():
             length = of_length(statement.n, unit)
-            return f"{names[statement.system]} may keep half with {length}: its 95 % CI there reaches half."
+            return f"{names[statement.system]} may keep half with {length}: the 95 % CI at this length includes half."
         case LeadOvertakes():
             return _lead_overtakes(statement, names, unit)
         case LeadIsLow():
-            where = _at(statement.lengths, statement.worse, unit)
-            lead = names[LEAD]
-            return f"{lead} keeps significantly less than {names[RANDOM]} {where}: keeping more than it says little."
+            where, lead = _at(statement.lengths, statement.worse, unit), names[LEAD]
+            return f"{lead} keeps significantly less than {names[RANDOM]} {where}: to exceed {lead} says little."
         case SystemsAreTheLimit():
             another = "another" if statement.some_write_own_words else "a"
             return (
-                f"Length is not the limit, the systems are. From {statement.start} to "
+                f"The systems are the limit, not the length. From {statement.start} to "
                 f"{of_length(statement.end, unit)}, the reference's first words gain "
                 f"{100 * statement.of_reference:.0f} points, and "
-                f"{names_or_count(names, statement.systems, 'and')} less than a third of that. Try {another} "
+                f"{names_or_count(names, statement.systems, 'and')} gain less than a third of that. Try {another} "
                 "generator, or predictions of a system of your own."
             )
         case TryLengths():
@@ -134,7 +133,7 @@ def sentences(document: ReportDocument, dataset: str, names: SystemNames) -> lis
 
 
 def basis(document: ReportDocument, dataset: str) -> str:
-    """The number of articles, the lengths, and the articles left out; "" if content kept is not known."""
+    """Count the articles, the lengths and the articles left out; "" if content kept is not known."""
     held = [kept["reference"] for kept in document.kept_of(dataset).values()]
     if not held:
         return ""
@@ -145,7 +144,7 @@ def basis(document: ReportDocument, dataset: str) -> str:
     if len(lengths) > 1:
         span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], document.unit)}"
     dropped = max(kept.dropped for kept in held)
-    left_out = f"; left out: at most {counted(dropped, 'article')} of a system, which lack a length" if dropped else ""
+    left_out = f"; left out: at most {counted(dropped, 'article')} per system, for a missing length" if dropped else ""
     return f"{size}, {span}{left_out}"
 
 
@@ -170,7 +169,7 @@ def not_equal(unit: LengthUnit) -> str:
     """The caution where systems do not all write equally many words at n."""
     if unit == "words":
         return "Where systems do not write n words, a longer summary may score higher because of its length alone."
-    return "Summaries have at most n characters: a part of a difference may be one of length."
+    return "Summaries have at most n characters: part of a difference may come from length alone."
 
 
 def _written(n: int, words: float | None, unit: LengthUnit) -> str:
@@ -210,7 +209,7 @@ def _differences(of: Differences, names: SystemNames, unit: LengthUnit) -> str:
         ("significantly more than", of.more_than, "and"),
         ("not significantly more than", of.like, "or"),
         # The mean that puts the best system first is over other articles, too.
-        ("significantly less, over the articles of both, than", of.less_than, "and"),
+        ("significantly less, over the articles that both have, than", of.less_than, "and"),
     )
     parts = [f"{verb} {names_or_count(names, systems, word)}" for verb, systems, word in claims if systems]
     return f"At {where}, {best} keeps {', but '.join(parts)}."
@@ -241,7 +240,7 @@ def _own_length(of: OwnLength, names: SystemNames) -> str:
     whose = (
         f"Another person's whole summary ({of.words:.1f} words)"
         if of.system == PERSON
-        else f"{names[of.system]} at its own length ({of.words:.1f} words)"
+        else f"{names[of.system]}, uncut ({of.words:.1f} words),"
     )
     said = f"{whose} keeps {percent(of.share.mean)}{in_brackets(percent_interval(of.share))}"
     if of.beside is None or of.other is None:
@@ -252,7 +251,7 @@ def _own_length(of: OwnLength, names: SystemNames) -> str:
     sure = in_brackets(f"95 % CI {percent_interval(at.difference).removesuffix(' %')}", left_out)
     side = "more" if at.difference.mean >= 0 else "less"
     verdict = "" if at.is_told else ", which is not a significant difference"
-    return f"{said}: {points} points {side} than {names[of.other]} in as many words{sure}{verdict}."
+    return f"{said}: {points} points {side} than length-matched summaries by {names[of.other]}{sure}{verdict}."
 
 
 def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -> str:
@@ -263,10 +262,10 @@ def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -
         "person": f"{what} of what another person keeps",
         "longest": f"{what} of what it keeps at {of_length(of.longest, unit)}",
     }[of.of]
-    edge = f", the {'only length' if of.at == 'only' else of.at} tried," if of.at else ""
+    edge = f", the {'only length' if of.at == 'only' else of.at} tried" if of.at else ""
     claimed = of.smallest.claimed if not (of.of == "longest" and of.smallest.claimed == of.longest) else None
     sure = f"with 95 % confidence from {claimed} on" if claimed is not None else ""
-    return f"At {length}{edge} {system} already keeps {share}{in_brackets(sure)}."
+    return f"At {length}{edge}, {system} already keeps {share}{in_brackets(sure)}."
 
 
 def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> str:
@@ -274,8 +273,8 @@ def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> 
     if of.since is None:
         return f"{lead} is ahead of {system} at the longest length, but not significantly."
     return (
-        f"{lead} overtakes {system} near {of_length(of.at, unit)}: it keeps significantly less up to {of.until}, and "
-        f"significantly more from {of.since} on."
+        f"{lead} overtakes {system} near {of_length(of.at, unit)}: {lead} keeps significantly less up to {of.until}, "
+        f"and significantly more from {of.since} on."
     )
 
 
@@ -292,14 +291,14 @@ def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> st
     if of.articles is None or of.n is None:
         return f"With {counted(of.has, 'article')} nothing is called significant: take at least {FEWEST_ARTICLES}."
     rounded = round(of.articles, 1 - len(str(of.articles)) + 1)
-    length = of_length(of.n, unit)
-    return f"About {rounded:,} articles would narrow the interval of {names[of.system]}'s {length} to one step of n."
+    length = f"the {of_length(of.n, unit)} named for {names[of.system]}"
+    return f"About {rounded:,} articles would narrow the 95 % CI of {length} to two neighbouring lengths."
 
 
 def _truth(of: TruthIsUnseen, names: SystemNames) -> str:
     shown = [f"{names[system]} {decimals(value, 2)}" for system, value in of.faithfulness.items()]
     who = names_or_count(names, of.systems, "and")
-    measured = f"Mean faithfulness: {', '.join(shown)}." if shown else "Measure it with --faithfulness-model."
+    measured = f"Mean faithfulness: {', '.join(shown)}." if shown else "Measure faithfulness with --faithfulness-model."
     write = "writes" if len(of.systems) == 1 else "write"
     return f"Content kept does not show whether what {who} {write} is true. {measured}"
 
@@ -327,4 +326,4 @@ def magic_number_text(number: MagicNumber) -> str:
         return f"unknown: {many} cannot tell {tried} n apart" if tried > 1 else f"unknown: only {many} to test"
     if not any(gain.above_random for gain in number.gains):
         return f"none: not significantly above {RANDOM} at any n"
-    return "unclear: every n is below another one"
+    return "unclear: every n is significantly below another n"

@@ -1,6 +1,6 @@
-"""`nws compare` of files: is one set of predictions better than another, each text as it is?
+"""`nws compare` of files: does one system of predictions score higher than another, each text as it is?
 
-Both are scored against the same references, and compared article by article. No run, Ray or store is needed.
+Both systems are scored against the same references, and compared article by article. No run, Ray or store is needed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ QUALITIES = {
 """The metrics, with the columns that they are in runs. Holm's correction is over them."""
 WORDS = "words"
 _AS_LONG = 0.1
-"""A share of the longer text's words: two texts are as long if they differ by no more."""
+"""Two texts are length-matched if they differ by at most this share of the longer text's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class TextsComparison:
     """System `a` minus system `b`, each text as it is.
 
     Attributes:
-        rows: by metric, and the number of words. `p_holm` is corrected over the metrics.
-        equal_length: the same over the articles where both wrote as many words; empty unless asked for.
+        rows: the comparison in each metric, and in the number of words. `p_holm` is corrected over the metrics.
+        equal_length: the same over the articles whose two texts are length-matched; empty unless asked for.
         signatures: how each metric was computed.
         unknown: how many ids of predictions the dataset lacks.
-        missing: how many of its articles lack a prediction by one of them.
+        missing: how many articles of the dataset lack a prediction by `a` or by `b`.
     """
 
     a: str
@@ -73,7 +73,7 @@ class TextsComparison:
 
 
 def metric_rows(rows: Mapping[str, PairedLength]) -> list[dict[str, Any]]:
-    """A row for each metric, with plain values. The number of words is no quality: its p takes no part in Holm's."""
+    """A row for each metric, with plain values. The number of words has no Holm-corrected p."""
     uncorrected = {"p_holm": None, "significant": None}
     return [{"metric": name} | at.row() | (uncorrected if name == WORDS else {}) for name, at in rows.items()]
 
@@ -106,15 +106,15 @@ def compare_files(
     """Compare two systems of files of predictions on a dataset, by the ids of its articles.
 
     Args:
-        files: one or several, see `read_systems`.
+        files: one or several files of predictions, see `read_systems`.
         dataset: the articles and references.
-        wanted: the two systems, where the files have more.
+        wanted: the names of the two systems, where the files have more than two.
         lists: what is read of predictions that are lists.
         equal_length: see `compare_texts`.
         best_first: see `compare_texts`.
 
     Raises:
-        CorpusError: a file cannot be read, or no article has a prediction by both.
+        CorpusError: a file cannot be read, or no article has a prediction by both systems.
         RecipeError: it is not clear which two systems are meant.
     """
     systems = read_systems(files, lists)
@@ -161,12 +161,12 @@ def compare_texts(
 
     Args:
         a: the texts of one system.
-        b: those of another one.
-        references: one or several for each article.
+        b: the texts of another system.
+        references: one or several references for each article.
         names: what the systems are called.
         sources: the articles, which tell them apart where references are equal.
-        equal_length: also compare where both wrote as many words.
-        best_first: the system that keeps more content becomes `a`: of a pair that nobody ordered.
+        equal_length: whether to compare the articles with length-matched texts, too.
+        best_first: whether the system that keeps more content becomes `a`, where the caller gave no order.
     """
     metrics = [name for name in QUALITIES if name != "kept" or len({text[0] for text in references}) > 1]
     scored = [_scored(texts, references, sources, metrics) for texts in (a, b)]
@@ -217,16 +217,16 @@ def print_texts_comparison(result: TextsComparison, console: Console) -> None:
     if result.equal_length:
         articles = next(iter(result.equal_length.values())).articles
         other = next(iter(result.rows.values())).articles - articles
-        _table(result, result.equal_length, "Length-matched: both texts have as many words, within 10 %").print(console)
+        _table(result, result.equal_length, "Length-matched: texts differ by at most 10 % in words").print(console)
         print_line(console, f"Left out: {counted(other, 'article')} whose texts differ more in length.", style="yellow")
     console.print()
     print_line(
-        console, "p: sign-flip test over the articles. Holm p: corrected over the metrics, without words.", "dim"
+        console, "p: sign-flip test over the articles. Holm p: corrected over all metrics, words left out.", "dim"
     )
 
 
 def sentences(result: TextsComparison) -> tuple[str, str]:
-    """The verdict, and the same as a paper reports it."""
+    """Word the verdict for a reader, and the same result for a paper."""
     metric = KEPT if KEPT in result.rows else next(iter(result.rows))
     at, is_share = result.rows[metric], metric == KEPT
     difference = _number(metric, at.difference.mean, "+") + " points" * is_share

@@ -35,8 +35,8 @@ from nws.jobs.report.wording import SKEWED, few, not_equal
 from nws.jobs.store import RunInfo, Store
 from nws.jobs.store.run_metrics import metric_signature
 
-TEST = "sign-flip, two-sided, nothing drawn"
-_FAMILIES = {False: "the n of one pair on one dataset", True: "the systems of one dataset at its longest n"}
+TEST = "sign-flip, two-sided, over all sign patterns"
+_FAMILIES = {False: "all n of one pair on one dataset", True: "all systems of one dataset at its longest n"}
 _JSON = TypeAdapter(Comparison)
 
 
@@ -46,14 +46,14 @@ class RunComparison:
 
     Attributes:
         signature: how the metric was computed in both runs.
-        comparisons: pairs whose texts are uncut (n = 0), then pairs at every n that they share; where `is_of_all`, at
-            one n of each dataset.
+        comparisons: pairs of systems with uncut texts (n = 0), then pairs at every n that both systems have; where
+            `is_of_all`, pairs at one n of each dataset.
         is_of_all: whether every system was compared with `lead`: `p_holm` is corrected over the systems of a dataset.
-        kinds: what each system is.
-        own_length: one of two systems at its own length, minus the other with as many words. Of two runs, the first
-            run's systems are.
+        kinds: the kind of each system.
+        own_length: length-matched pairs: a system whose summaries are uncut or have at most n words, minus another.
+            With two runs, the first run's systems minus the second run's.
         not_compared: pairs that share no article at any n, and why.
-        names: what systems are called where people read.
+        names: the names of systems that people see.
     """
 
     a: RunInfo
@@ -82,7 +82,7 @@ class RunComparison:
             "alpha": ALPHA,
             "unit": self.a.length_unit,
             "tie": TIE,
-            "holm_family": f"{_FAMILIES[self.is_of_all]}; at own length, all pairs on one dataset",
+            "holm_family": f"{_FAMILIES[self.is_of_all]}; length-matched, all pairs on one dataset",
             "comparisons": [*map(self._comparison_json, self.comparisons)],
             "own_length": [*map(self._comparison_json, self.own_length)],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
@@ -108,7 +108,7 @@ def compare_runs(
 ) -> RunComparison:
     """Compare systems of `run`, or of `run` and `other_run`, at every n they share or at `lengths`.
 
-    Uncut texts, which are n = 0, come first; a system that was told n has none.
+    Comparisons of uncut texts (n = 0) come first. A system that was told n has no uncut texts.
 
     In one run, two `systems` are compared with each other, and one with every other system. If none is named, every
     system is compared with `lead`: without `lengths` only at the longest n for which all have enough articles, and the
@@ -190,7 +190,7 @@ def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, P
 
 
 def _extent(points: Points, system: str) -> str:
-    """The number of articles of a system, with their datasets and n, in words."""
+    """Describe the articles of a system: their number, datasets and n."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
     lengths = joined(np.unique(own.n).tolist())
@@ -266,8 +266,8 @@ def _require_lengths(lengths: Sequence[int], points_a: Points, points_b: Points)
 
 
 def joined(lengths: Sequence[int]) -> str:
-    """Lengths with commas between them."""
-    return ", ".join(map(str, lengths))
+    """Join lengths by commas; 0 is said to be uncut."""
+    return ", ".join(str(n) if n else "0 (uncut)" for n in lengths)
 
 
 def _run_json(run: RunInfo) -> dict[str, Any]:
@@ -301,13 +301,13 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
 
 
 def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console: Console) -> None:
-    """Each system minus `lead`, a row each, the highest first."""
+    """Print a row for each system: its score minus that of `lead`. The highest comes first."""
     for dataset in dict.fromkeys(comparison.dataset for comparison in comparisons):
         shown = [comparison for comparison in comparisons if comparison.dataset == dataset]
         shown.sort(key=lambda comparison: -comparison.lengths[0].difference.mean)
         n = shown[0].lengths[0].n
-        lead, length = result.names[LEAD], f"n = {n}" if n else "each system's own length"
-        title = f"{dataset}: {metric_name(result.metric)} at {length}, each system − {lead}"
+        lead, length = result.names[LEAD], f" at n = {n}" if n else ", length-matched"
+        title = f"{dataset}: {metric_name(result.metric)}{length}, each system − {lead}"
         called = [result.names[comparison.a] + role(result.kinds[comparison.a]) for comparison in shown]
         systems_table(shown, called, lead, title, _PLACES).print(console)
         tested = [comparison.lengths[0] for comparison in shown]
@@ -321,7 +321,7 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
-    which = ", A at its own length" if comparison.is_at_own_length else ", uncut texts" * comparison.is_uncut
+    which = ", length-matched" if comparison.is_at_own_length else ", uncut texts" * comparison.is_uncut
     print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{which}")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         of_run = f", run {run.id}" if result.two_runs else ""
@@ -333,7 +333,7 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
 
 
 def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
-    """Notes on these systems and articles, a line each."""
+    """Yield what limits a comparison, a line each."""
     if "upper bound" in (kinds[comparison.a], kinds[comparison.b]):
         yield ORACLE_NOTE
     own = comparison.is_at_own_length
@@ -343,15 +343,15 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
         yield not_equal(unit)
     only_a, only_b = (max(getattr(length, side) for length in comparison.lengths) for side in ("only_a", "only_b"))
     if own and only_a:
-        yield f"Left out: {counted(only_a, 'article')} of which no summary by B is as long, within 10 %."
+        yield f"Left out: {counted(only_a, 'article')} for which no summary by B is within 10 % of A's length."
     elif only_a or only_b:
-        yield f"Left out: at most {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
+        yield f"Left out: at most {counted(only_a, 'article')} that only A has, and {only_b} that only B has."
     if comparison.left_out:
-        yield f"Left out, since no article of enough words has a summary by both: n = {joined(comparison.left_out)}."
+        yield f"Left out because no article of enough words has summaries by both: n = {joined(comparison.left_out)}."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
-        why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
-        yield f"Left out for {why}: {counts}."
+        why = "have fewer than n words" if unit == "words" else f"fit whole into n {unit}"
+        yield f"Articles left out because they {why}: {counts}."
     same = [(length.same_text, length.articles) for length in comparison.lengths if length.same_text is not None]
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:
@@ -369,10 +369,10 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
         print_line(console, f"Not compared: {systems}: {why}.", style="yellow")
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}."
-        + " Above 0, A is better; below 0, B is." * (not result.is_of_all),
+        + " Where A − B is above 0, A scores higher." * (not result.is_of_all),
         f"Holm p: corrected over {_FAMILIES[result.is_of_all]}. Intervals are not corrected.",
-        *["Holm p at own length: corrected over all pairs on one dataset."] * bool(result.own_length),
-        "p: sign-flip test on per-article differences, over all patterns of signs. No seed.",
+        *["Holm p, length-matched: corrected over all such pairs on one dataset."] * bool(result.own_length),
+        "p: two-sided sign-flip test on per-article differences. It draws nothing, so it needs no seed.",
         "Intervals: Student's t of the per-article differences.",
     )
     for line in lines:

@@ -140,7 +140,7 @@ def test_articles_that_one_run_lacks_are_counted(store, add_run):
     at = compare(store, first, second, "lead").comparisons[0].lengths[0]
     assert (at.articles, at.only_a, at.only_b, at.ties, at.p) == (30, 5, 5, 30, 1)
     text = shown(compare(store, first, second, "lead"))
-    assert "Left out: at most 5 articles only A has, 5 articles only B has." in text
+    assert "Left out: at most 5 articles that only A has, and 5 that only B has." in text
     assert f"A  lead (control), run {first}" in text
 
 
@@ -174,7 +174,7 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
     assert "An oracle saw the reference, so it cannot be chosen. Another way of writing may score higher." in told
     assert "(oracle)" not in text
     assert "\x1b[1m" in shown(good, color=True)
-    assert "Holm p: corrected over the n of one pair on one dataset" in text
+    assert "Holm p: corrected over all n of one pair on one dataset" in text
 
 
 def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
@@ -234,7 +234,7 @@ def test_two_runs_of_other_metrics_are_refused(store, add_run):
         (("lead", "random", "oracle"), {}, "not 3 times"),
         ((), {"metric": "bleu"}, "no metric 'bleu' to compare by. The metrics are bertscore_f1, rouge1_f1"),
         ((), {"n": [7, 8, 11]}, r"at n = 8, 11. They share n = 7, 9\."),
-        ((), {"n": [0]}, "at n = 0"),
+        ((), {"n": [0]}, r"at n = 0 \(uncut\)"),
     ],
 )
 def test_what_is_not_there_is_named(store, add_run, systems, options, message):
@@ -310,10 +310,10 @@ def test_uncut_texts_of_both_come_first_and_are_one_test(nws, store, add_run):
     first, _, second = text.partition("A − B\n")
     assert "news: BERTScore F1, A − B, uncut texts" in first
     assert [line.split()[-2:] for line in first.splitlines() if line.startswith("uncut")] == [["15.0", "12.0"]]
-    assert "words of" not in second.partition("at its own length")[0]
+    assert "words of" not in second.partition("length-matched")[0]
     alone = nws("compare", run, "--system", "good", "--system", "even", "--n", "0", "--json").json["comparisons"]
     assert [length["n"] for pair in alone for length in pair["lengths"]] == [0]
-    with pytest.raises(RecipeError, match=r"no summaries by both systems at n = 0\. They share n = 7, 9\."):
+    with pytest.raises(RecipeError, match=r"no summaries by both systems at n = 0 \(uncut\)\. They share n = 7, 9\."):
         compare(store, cut, None, "lead", "random", n=[0])
 
 
@@ -327,9 +327,9 @@ def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, a
     assert (at.n, at.articles, at.only_a, at.words_a, at.words_b) == (0, 40, 0, 9, 9)
     assert at.mean_b == pytest.approx(found.comparisons[1].lengths[1].mean_a)  # of lead at 9
     text = " ".join(shown(found).split())
-    assert "news: BERTScore F1, A − B, A at its own length A even|chunks B lead (control)" in text
-    assert "own 40 " in text
-    assert "Holm p at own length: corrected over all pairs on one dataset." in text
+    assert "news: BERTScore F1, A − B, length-matched A even|chunks B lead (control)" in text
+    assert "matched 40 " in text
+    assert "Holm p, length-matched: corrected over all such pairs on one dataset." in text
     assert "longer summary" not in text
     told = nws("compare", run, "--json").json["own_length"]
     assert [(pair["a"]["system"], pair["lengths"][0]["n"]) for pair in told] == [

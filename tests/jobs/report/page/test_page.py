@@ -70,11 +70,16 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
     assert list(shown) == ["7", "21"]
     for by_system in shown.values():
         assert set(by_system) == {"a", "lead (control)", "random (control)", "person (oracle)", "person, in full"}
-    for said in ("half", "90 %", "person, in full", "the smallest n that keeps this share of the reference"):
+    for said in (
+        "half",
+        "90 %",
+        "person, in full",
+        "the smallest n from which on a system keeps this share of the reference",
+    ):
         assert said in text
     assert shown["7"]["a"].startswith("37 % (")
     assert "<td>37<small>" in source
-    assert "of what another person keeps, as all longer n do" in text
+    assert "keeps this share of what another person keeps" in text
 
 
 def test_no_line_ends_before_a_per_cent_sign_or_within_an_n(store: Store, run_of_points, tmp_path: Path) -> None:

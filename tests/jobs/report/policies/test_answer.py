@@ -16,20 +16,20 @@ def said(run, results):
 def test_what_a_policy_scores_significantly_more_than_is_said_first(run):
     others = {"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}
     assert re.fullmatch(
-        r"reinforce \(the policy after training\) does not score significantly more than lead \([+-]\.\d{3}, -?\.\d{3} "
-        r"to -?\.\d{3}\) or textrank \(-\.\d{3}, -\.\d{3} to -\.\d{3}\)\.",
+        r"At 13 words, reinforce \(trained policy, 2 seeds\) does not score significantly higher in BERTScore F1 than "
+        r"lead \([+-]\.\d{3}, 95 % CI -?\.\d{3} to -?\.\d{3}\) or textrank \(-\.\d{3}, 95 % CI -\.\d{3} to "
+        r"-\.\d{3}\)\.",
         said(run, make_results(others=others)),
     )
     better = said(run, make_results(others={"textrank": -0.3}))
     assert better.startswith(
-        "reinforce (the policy after training) scores significantly more in BERTScore F1 than textrank (+."
+        "At 13 words, reinforce (trained policy, 2 seeds) scores significantly higher in BERTScore F1 than textrank (+."
     )
-    assert better.endswith(", with 13 words.")
 
 
 def test_what_training_adds_is_said(run):
     told = said(run, make_results(others={"untrained|greedy": -0.2, "untrained|rerank-8": 0.3}))
-    assert "significantly more in BERTScore F1 than the same policy before training (+." in told
+    assert "significantly higher in BERTScore F1 than the same policy before training (+." in told
 
 
 def test_content_kept_goes_before_f1_where_articles_have_it(run):
@@ -45,10 +45,10 @@ def test_content_kept_goes_before_f1_where_articles_have_it(run):
         return said(run, dataclasses.replace(results, points=with_kept))
 
     assert re.match(
-        r"reinforce \(the policy after training\) keeps significantly more than lead \(\+(19|20)\.\d points, "
-        r"19\.\d to 20\.\d\) and the same policy before training \(\+(9\.\d|10\.\d) points, 9\.\d to 10\.\d\), with "
-        r"13 words\. It does not keep significantly more than lead3-search \(-(1\.\d|2\.\d) points, -2\.\d to "
-        r"-1\.\d\)\.",
+        r"At 13 words, reinforce \(trained policy, 2 seeds\) keeps significantly more content than lead "
+        r"\(\+(19|20)\.\d points, 95 % CI 19\.\d to 20\.\d\) and the same policy before training "
+        r"\(\+(9\.\d|10\.\d) points, 95 % CI 9\.\d to 10\.\d\)\. It does not keep significantly more content than "
+        r"lead3-search \(-(1\.\d|2\.\d) points, 95 % CI -2\.\d to -1\.\d\)\.",
         told(kept),
     )
     assert said(run, results) == told(np.full(len(points), np.nan))
@@ -61,7 +61,9 @@ def test_fluency_is_said_beside_the_words_of_the_article(run):
     fluency = np.array([2.4 if points.systems[i] == "lead" else 1.6 for i in points.system]) + noise
     scored = dataclasses.replace(points, scores={**points.scores, "fluency": fluency})
     told = said(run, dataclasses.replace(results, points=scored))
-    assert re.search(r" Its fluency is 1\.(59|60)\d: -\.(79|80)\d \(-\.8\d\d to -\.7\d\d\) beside lead\.$", told)
+    assert re.search(
+        r" Its fluency is 1\.(59|60)\d, -\.(79|80)\d \(95 % CI -\.8\d\d to -\.7\d\d\) compared with lead\.$", told
+    )
 
 
 def test_some_summaries_stand_beside_the_reference(run):
@@ -86,12 +88,12 @@ def test_some_summaries_stand_beside_the_reference(run):
 
 def test_what_is_known(run):
     assert tuple(what_is_known(make_results(articles=6).report(run), "news")) == (
-        "This rests on 6 test articles at 4 lengths from 7 to 13, in BERTScore F1.",
+        "The tables below are of 6 test articles at 4 lengths from 7 to 13, in BERTScore F1.",
         "With 6 articles, no interval is printed and nothing is called significant: take at least 20.",
     )
     one = dataclasses.replace(make_results(articles=40), points=make_results(lengths=(9,)).points)
     assert tuple(what_is_known(one.report(run, "rouge1_f1"), "news")) == (
-        "This rests on 40 test articles at n = 9, in ROUGE-1 F1.",
+        "The tables below are of 40 test articles at n = 9, in ROUGE-1 F1.",
     )
 
 
@@ -99,10 +101,10 @@ def test_the_headline_counts_policies_that_are_better(run):
     def told(**how):
         return headline(make_results(**how).report(run), "news")
 
-    said = "Policies that are significantly better at some n, "
+    said = "Policies that score significantly higher at some length: "
     assert told(others={"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}) == (
-        said + "than lead2+chunks: 1 of 1, than textrank: 0 of 1, than lead: 0 of 1."
+        said + "1 of 1 than lead2+chunks, 0 of 1 than textrank, 0 of 1 than lead."
     )
     two = {"reinforce": 150, "other": 150}
-    assert told(others={"textrank": -0.3}, methods=two) == said + "than textrank: 2 of 2."
+    assert told(others={"textrank": -0.3}, methods=two) == said + "2 of 2 than textrank."
     assert told(others={}) == "There is no other system to compare the policies with."

@@ -112,15 +112,20 @@ def test_what_the_reader_must_know(show):
         "Reward: the same",
         "do not include the variation between seeds",
         "This metric does not measure fluency",
-        "Vs. training F1 below 0",
+        "“vs. training F1” below 0",
     ):
         assert told in text
     assert "understate the uncertainty" not in text
     assert "No policy is evaluated" not in text
     assert "With 3 articles, no interval is printed" in show(make_results(articles=3))
     other = show(make_results(reward_is_f1=False))
-    assert "training and test articles cannot be compared" in other
+    assert "The reward is another metric than this one" in other
     assert "training F1" not in other
+
+
+def test_a_short_table_with_a_row_for_each_seed_says_so(show):
+    _, _, table = show(make_results(seeds=(0, 1))).partition("news: mean BERTScore F1 (40 articles)")
+    assert "Here each seed of a trained policy is one system." in table.partition("Run p1-0421")[0]
 
 
 def test_articles_shorter_than_n_are_left_out_and_said(show):

@@ -86,7 +86,9 @@ def test_the_headline_names_the_first_words_where_they_do_as_well():
 
 def test_shares_of_what_another_person_keeps():
     found = said({"a": NEWS, "person": {0: 0.5} | shifted(0.1)})["smallest_length"]
-    assert found == ("At 19 words a already keeps 80 % of what another person keeps (with 95 % confidence from 21 on).")
+    assert found == (
+        "At 19 words, a already keeps 80 % of what another person keeps (with 95 % confidence from 21 on)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_an_answer_at_an_end_of_the_grid_is_said_with_it(shares, spread, told):
 
 def test_what_may_keep_half_is_said():
     found = said({"a": {3: 0.1, 5: 0.2, 7: 0.495}}, spread=0.05)
-    assert found["may_keep_half"] == "a may keep half with 7 words: its 95 % CI there reaches half."
+    assert found["may_keep_half"] == "a may keep half with 7 words: the 95 % CI at this length includes half."
 
 
 def test_below_twenty_articles_nothing_is_claimed_or_called_significant():
@@ -161,7 +163,7 @@ def test_other_n_are_advised_in_one_direction_and_not_far_beyond_the_references(
 def test_how_many_articles_would_narrow_the_answer():
     few = said({"a": NEWS}, articles=20, spread=0.2)["take_articles"]
     assert few.startswith("About ")
-    assert few.endswith("articles would narrow the interval of a's 11 words to one step of n.")
+    assert few.endswith("articles would narrow the 95 % CI of the 11 words named for a to two neighbouring lengths.")
     assert "take_articles" not in said({"a": NEWS}, articles=200, spread=0.05)
 
 
@@ -169,7 +171,7 @@ def test_what_it_rests_on():
     listed = list_kept_points({"a": NEWS, "b": NEWS})
     points = [p for p in listed if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
     assert basis(document(in_columns(points)), "news") == (
-        "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article of a system, which lack a length"
+        "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article per system, for a missing length"
     )
     assert basis(document(kept_points({"a": {9: 0.3}})), "news") == "60 articles, 9 words"
     assert basis(document(kept_points({"a": NEWS})), "other") == ""
@@ -199,7 +201,7 @@ def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
     easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
     chosen = [p for p in points if p.system == "b" or p.article_id in easy]
     assert texts(in_columns(chosen))["differences"] == (
-        "At 21 words, a keeps significantly less, over the articles of both, than b."
+        "At 21 words, a keeps significantly less, over the articles that both have, than b."
     )
 
 
@@ -216,7 +218,7 @@ def test_the_best_systems_are_held_against_the_first_words():
         "a keeps significantly more than lead at 1–7 words and significantly less than lead at 13–21 words."
     )
     assert told["lead_overtakes"] == (
-        "lead overtakes a near 13 words: it keeps significantly less up to 7, and significantly more from 13 on."
+        "lead overtakes a near 13 words: lead keeps significantly less up to 7, and significantly more from 13 on."
     )
     both = said({"a": NEWS, "b": NEWS, "lead": shifted(-0.1)}, spread=0.05)["over_lead"]
     assert both == "Each of a and b keeps significantly more than lead at every length."
@@ -229,7 +231,7 @@ def test_where_the_first_words_overtake_systems_that_are_not_the_best():
     is_late = (points.system == points.systems.index("c")) & (points.n >= 11)
     points.scores["kept"][is_late] += np.random.default_rng(0).normal(0, 0.4, is_late.sum())
     assert texts(points)["lead_overtakes"] == (
-        "lead overtakes b near 11 words: it keeps significantly less up to 9, and significantly more from 11 on.\n"
+        "lead overtakes b near 11 words: lead keeps significantly less up to 9, and significantly more from 11 on.\n"
         "lead is ahead of c at the longest length, but not significantly."
     )
     # A system that writes no more than 9 words is behind at 21 because it is shorter.
@@ -243,7 +245,7 @@ def test_where_the_first_words_overtake_systems_that_are_not_the_best():
 def test_to_beat_first_words_that_are_below_random_ones_is_no_praise():
     shares = {"a": shifted(0.2), "lead": shifted(-0.1)}
     assert said(shares | {"random": NEWS}, spread=0.05)["lead_is_low"] == (
-        "lead keeps significantly less than random at every length: keeping more than it says little."
+        "lead keeps significantly less than random at every length: to exceed lead says little."
     )
     assert "lead_is_low" not in said(shares | {"random": shifted(-0.2)}, spread=0.05)
 
@@ -251,7 +253,11 @@ def test_to_beat_first_words_that_are_below_random_ones_is_no_praise():
 @pytest.mark.parametrize(
     ("a", "b", "advice"),
     [
-        (0.02, 0.05, "From 11 to 21 words, the reference's first words gain 40 points, and a and b less than a third"),
+        (
+            0.02,
+            0.05,
+            "From 11 to 21 words, the reference's first words gain 40 points, and a and b gain less than a third",
+        ),
         (0.02, 0.2, None),  # one of them still gains
     ],
 )
@@ -269,13 +275,13 @@ def test_systems_of_their_own_length():
     listed = list_kept_points(shares, spread=0.02)
     told = texts(in_columns(listed))
     assert told["truth_is_unseen"] == (
-        "Content kept does not show whether what a file writes is true. Measure it with --faithfulness-model."
+        "Content kept does not show whether what a file writes is true. Measure faithfulness with --faithfulness-model."
     )
     assert told["own_length"].split("\n") == [
-        "a file at its own length (25.0 words) keeps 41 % (40–42 %): 11.0 points more than b in as many words (95 % CI "
-        "11.0–11.0).",
-        "Another person's whole summary (25.0 words) keeps 60 % (59–61 %): 30.0 points more than b in as many words "
-        "(95 % CI 30.0–30.0).",
+        "a file, uncut (25.0 words), keeps 41 % (40–42 %): 11.0 points more than length-matched summaries by b "
+        "(95 % CI 11.0–11.0).",
+        "Another person's whole summary (25.0 words) keeps 60 % (59–61 %): 30.0 points more than length-matched "
+        "summaries by b (95 % CI 30.0–30.0).",
     ]
     faithful = in_columns([replace(of, scores=of.scores | {"faithfulness": 0.25}) for of in listed])
     assert texts(faithful)["truth_is_unseen"].endswith("is true. Mean faithfulness: a file .25.")
