@@ -16,26 +16,26 @@ from nws.jobs.report.printed_lines import print_line, print_sentence, print_titl
 from nws.jobs.report.run_report import RunReport
 
 HOW_SURE = (
-    "In brackets: 95 % intervals over articles; of a largest gain, all n not shown to gain less. What is shown is "
-    "tested at all steps together (Holm), named by the n where they end, and wrong in at most 5 % of studies."
+    "In brackets: 95 % CIs over articles; for a largest gain, all n that do not gain significantly less. Steps are "
+    "named by the n where they end, and tested together (Holm): what is significant is wrong in at most 5 % of studies."
 )
 
 
 def headline(claim: ClaimedLengths, unit: LengthUnit) -> str:
-    """The verdict: what is shown of words more, what the claimed n keep, and whether anything singles them out."""
+    """Word the verdict: what more words add, what the claimed n keep, and whether the tests single these n out."""
     shares = dict.fromkeys(percent(share.mean).removesuffix(" %") for share in claim.shares)
     sure = in_brackets(" and ".join(dict.fromkeys(filter(None, map(percent_interval, claim.shares)))))
     keep = f"{'keeps' if claim.high == 1 else 'keep'} {' to '.join(shares)} % of what {claim.longest} keep{sure}"
     if not claim.steps:
         few = f"With {counted(claim.articles, 'article')} nothing is tested: take at least {FEWEST_ARTICLES}."
         return f"{_span(claim, unit)} {keep}. {few}"
-    there = f"by every metric, the gain over {RANDOM} is shown to be largest there"
-    singled = there if claim.is_singled_out else "nothing is shown to single this out"
+    there = f"by every metric, the gain over {RANDOM} is significantly largest there"
+    singled = there if claim.is_singled_out else "no test singles this out"
     return f"{_shown(claim.steps, unit.removesuffix('s'))}. {_span(claim, unit)} {keep}: {singled}."
 
 
 def sentences(claim: ClaimedLengths, unit: LengthUnit) -> Iterator[tuple[str, str]]:
-    """What the verdict rests on: best n by metric, elbows, and steps, each behind what it is about."""
+    """Yield the evidence for the verdict: best n by metric, elbows and steps, each with its heading."""
     by_n = sorted(claim.best, key=lambda at: at.n)
     may_be = {at.metric: lengths_text(claim.lengths, at.may_be) or "unclear" for at in by_n}
     if best := [f"{at.n} by {metric_name(at.metric)} ({may_be[at.metric]})" for at in by_n]:
@@ -83,6 +83,6 @@ def _shown(steps: Sequence[Step], word: str) -> str:
 
 
 def _where(steps: Sequence[Step], shown: Sequence[int]) -> str:
-    """At which of the n where steps end something is shown, of all of them."""
+    """Say at which of the n where steps end something is significant."""
     at = lengths_text(tuple(step.end for step in steps), tuple(shown))
-    return f"is shown {'only ' * (len(shown) < len(steps))}at n = {at}" if shown else "is not shown"
+    return f"is significant {'only ' * (len(shown) < len(steps))}at n = {at}" if shown else "is not significant"

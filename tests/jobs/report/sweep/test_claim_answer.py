@@ -19,11 +19,19 @@ def claimed(system, claim: str):
     ("system", "claim", "told"),
     [
         (CURVE, "3-5", "Every word adds content, and each adds less than the one before. 3 to 5 words keep 65 to "),
-        (CURVE, "3-5", " to 87 % of what 9 keep (63–67 % and 86–88 %): nothing is shown to single this out."),
-        (CURVE, "1", ". 1 word keeps 22 % of what 9 keep (17–27 %): nothing"),
-        (CURVE | {9: 0.44}, "3", "That more words add content is shown only at n = 3–7; that each adds less than "),
-        (CURVE | {9: 0.6}, "3", "Every word adds content; that each adds less than the one before is shown only at"),
-        ({3: 0.2, 7: 0.15, 9: 0.1}, "3-7", "That more words add content is not shown; that each adds less "),
+        (CURVE, "3-5", " to 87 % of what 9 keep (63–67 % and 86–88 %): no test singles this out."),
+        (CURVE, "1", ". 1 word keeps 22 % of what 9 keep (17–27 %): no test"),
+        (
+            CURVE | {9: 0.44},
+            "3",
+            "That more words add content is significant only at n = 3–7; that each adds less than ",
+        ),
+        (
+            CURVE | {9: 0.6},
+            "3",
+            "Every word adds content; that each adds less than the one before is significant only at",
+        ),
+        ({3: 0.2, 7: 0.15, 9: 0.1}, "3-7", "That more words add content is not significant; that each adds less "),
     ],
 )
 def test_what_is_shown_is_said_and_what_is_not_too(system, claim, told) -> None:
