@@ -185,7 +185,7 @@ def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, P
     """The reason why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
     has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
-    why = "no article of enough words, with the same text and references, has a summary by both at an n compared"
+    why = "no article of enough words, with the same text and references, has a summary by both at any n compared"
     return f"{why}: {', '.join(has)}"
 
 

@@ -151,7 +151,7 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     store.writer(first, second_epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert list(found.not_compared) == [("good|chunks", "lead")]
-    why = "at an n compared: good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
+    why = "at any n compared: good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
     said = " ".join(shown(found).split())
     assert said.count("Not compared: good|chunks and lead: no article of enough words") == 1
     assert f"{why}." in said
