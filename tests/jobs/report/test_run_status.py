@@ -26,7 +26,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
             def now(cls, tz: object = None) -> datetime:
                 return datetime(2026, 11, 22, 12, tzinfo=UTC) + timedelta(minutes=minutes)
 
-        clocks = ("store.runs", "store.lifecycle", "store.store", "report.run_status")
+        clocks = ("store.runs", "store.lifecycle", "store.run_writer", "report.run_status")
         for module in (f"nws.jobs.{name}" for name in clocks):
             monkeypatch.setattr(f"{module}.datetime", At)
 
