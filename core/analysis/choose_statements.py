@@ -87,7 +87,7 @@ def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
         for number in found.magic_numbers
         if number.dataset == dataset
         and number.kind == "system"
-        and any(gain.above_random and gain.too_skewed for gain in number.gains)
+        and any(gain.is_told and gain.too_skewed for gain in number.gains)
     ]
     over_lead = {
         pair.a: None

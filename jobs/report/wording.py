@@ -159,10 +159,11 @@ def few(count: int, noun: str = "articles") -> str | None:
     """The caution for `count` of `noun`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
-    if noun == "articles" and count < LEAST_FOR_INTERVAL:
-        nothing = "no interval is printed and nothing is called significant"
-        return f"With {count} articles, {nothing}: take at least {FEWEST_ARTICLES}."
-    return f"With {count} {noun}, the intervals understate the uncertainty: treat them as indicative."
+    few_shown = noun == "articles" and count < LEAST_FOR_INTERVAL
+    intervals = "no interval is printed" if few_shown else "the intervals understate the uncertainty"
+    if noun == "articles" and count < FEWEST_ARTICLES:
+        return f"With {count} articles, {intervals} and nothing is called significant: take at least {FEWEST_ARTICLES}."
+    return f"With {count} {noun}, {intervals}: treat them as indicative."
 
 
 def not_equal(unit: LengthUnit) -> str:

@@ -85,6 +85,9 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points, list_points)
         "m over random and m over lead (too_skewed in report.json)."
     ]
     # Where there is no verdict there is nothing to warn of.
+    few = list_points(("m", "lead", "random"), (7, 9), 19)
+    report = report_of(run, in_columns(skewed(point, 0.01 * (point.n == 7)) for point in few))
+    assert [one.type for one in report.document.warnings["news"]] == ["few_articles"]
     assert build_document(make_points(("lead",))).warnings["news"] == ()
 
 
