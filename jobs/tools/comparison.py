@@ -13,6 +13,7 @@ from nws.core.analysis.own_length import compare_at_own_length
 from nws.core.analysis.paired import TIE, at_the_longest_n, compare_uncut
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.comparisons import ALPHA, Comparison
+from nws.core.findings.content import KEPT
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.scores import CONFIDENCE
 from nws.core.metrics.specs import Metric
@@ -225,6 +226,9 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     points = store.points(run.id, [metric])
     if not (points.n > 0).any():
         raise StoreError(f"Run {run.id} ({run.state}) has no summaries of n {run.length_unit}: `nws status {run.id}`.")
+    if np.isnan(points.scores[metric]).all():
+        why = ", which needs several articles" * (metric == KEPT)
+        raise StoreError(f"Run {run.id} has no value of {metric_name(metric)}{why}. Choose another --metric.")
     return points
 
 

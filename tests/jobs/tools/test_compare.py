@@ -3,6 +3,7 @@
 import dataclasses
 import io
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -201,7 +202,10 @@ def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
     ("articles", "told"),
     [
         (8, "With 8 articles, no interval is printed and nothing is called significant: take at least 20."),
-        (19, "With 19 articles, the intervals understate the uncertainty"),
+        (
+            19,
+            "the intervals understate the uncertainty and nothing is called significant: take at least 20.",
+        ),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):
@@ -211,6 +215,15 @@ def test_few_articles_are_said(store, add_run, articles, told):
     assert all(at.exact and at.significant for at in found.comparisons[0].lengths)
     assert "*" not in text.replace("* significant", "")
     assert ("no interval " in text) == (articles < 10)
+
+
+def test_a_metric_without_values_is_named(store, add_run, monkeypatch):
+    """Of a single article no content kept is known."""
+    monkeypatch.setitem(globals(), "make_scores", partial(make_scores, kept=float("nan")))
+    run = add_run(articles=range(1), kept="kept|ref:first")
+    with pytest.raises(StoreError, match=f"{run} has no value of content kept, which needs several articles"):
+        compare(store, run, metric="kept")
+    assert compare(store, run, metric="rouge1_f1").comparisons
 
 
 def test_two_runs_of_other_metrics_are_refused(store, add_run):
