@@ -148,7 +148,8 @@ def compare(
         corrected over the metrics (Holm). `attrs` has the signatures of the metrics.
 
     Raises:
-        CorpusError: there are not as many texts on each side as references.
+        CorpusError: there are not as many texts on each side as references, or one is no text (named by its row, from
+            1).
 
     >>> import nws
     >>> frame = nws.compare(
@@ -163,12 +164,17 @@ def compare(
     """
     from nws.jobs.tools.compare_texts import compare_texts, metric_rows
 
-    several = [[one] if isinstance(one, str) else list(one) for one in listed("references", references)]
-    texts_a, texts_b = listed("a", a), listed("b", b)
-    for name, count in (("a", len(texts_a)), ("b", len(texts_b)), ("sources", len(sources or several))):
-        if count != len(several):
-            raise CorpusError(f"`{name}` has {count} texts, and there are {len(several)} references.")
-    result = compare_texts(texts_a, texts_b, several, sources=sources)
+    given = listed("references", references)
+    several = [list(one) if isinstance(one, Iterable) and not isinstance(one, str) else [one] for one in given]
+    named = {"a": a, "b": b} | ({} if sources is None else {"sources": sources})
+    texts = {name: listed(name, values) for name, values in named.items()}
+    for name, values in texts.items():
+        if len(values) != len(several):
+            raise CorpusError(f"`{name}` has {len(values)} texts, and there are {len(several)} references.")
+    result = compare_texts(texts["a"], texts["b"], several, sources=texts.get("sources"))
+    console = ArgumentConsole()
+    for line in result.told:
+        console.print(line)
     return paired_frame(metric_rows(result.rows), {}, result.signatures)
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
 from nws.core.errors import CorpusError, RecipeError
-from nws.core.findings.comparisons import PairedLength
+from nws.core.findings.comparisons import FEWEST_ARTICLES, PairedLength
 from nws.core.findings.content import KEPT
 from nws.core.metrics.config import Options
 from nws.core.systems.predictions import parse_predictions, read_predictions
@@ -25,6 +25,7 @@ from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, p_text, printed, signed
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.table import Cell, Table
+from nws.jobs.report.wording import SKEWED, few
 from nws.jobs.tools.score import FileScore, score_rows
 
 QUALITIES = {
@@ -50,6 +51,7 @@ class TextsComparison:
         signatures: how each metric was computed.
         unknown: how many ids of predictions the dataset lacks.
         missing: how many articles of the dataset lack a prediction by `a` or by `b`.
+        told: what is odd in the texts or references, such as texts without a word.
     """
 
     a: str
@@ -59,6 +61,7 @@ class TextsComparison:
     signatures: Mapping[str, str]
     unknown: int = 0
     missing: int = 0
+    told: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Every number, with what made it, as plain JSON values."""
@@ -167,11 +170,15 @@ def compare_texts(
         sources: the articles, which tell them apart where references are equal.
         equal_length: whether to compare the articles with length-matched texts, too.
         best_first: whether the system that keeps more content becomes `a`, where the caller gave no order.
+
+    Raises:
+        CorpusError: a row (named behind its system) has no reference, or a value that is no text.
     """
-    metrics = [name for name in QUALITIES if name != "kept" or len({text[0] for text in references}) > 1]
-    scored = [_scored(texts, references, sources, metrics) for texts in (a, b)]
+    metrics = [name for name in QUALITIES if name != "kept" or len({tuple(text[:1]) for text in references}) > 1]
+    scored = [_scored(name, texts, references, sources, metrics) for name, texts in zip(names, (a, b), strict=True)]
     values = {QUALITIES[name]: np.stack([of.metrics[name].rows[:, -1] for of in scored]) for name in metrics}
-    values[WORDS] = words = np.array([[count_words(text) for text in texts] for texts in (a, b)], dtype=np.float64)
+    words = np.array([[count_words(one.row.prediction) for one in of.predictions] for of in scored], dtype=np.float64)
+    values[WORDS] = words
     if best_first and KEPT in values and np.diff(values[KEPT].mean(axis=1)) > 0:
         names, values = names[::-1], {name: sides[::-1] for name, sides in values.items()}
     is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * words.max(axis=0)
@@ -182,17 +189,22 @@ def compare_texts(
         if equal_length and is_as_long.any()
         else {},
         signatures={QUALITIES[name]: scored[0].metrics[name].signature for name in metrics},
+        told=tuple(dict.fromkeys(line for of in scored for line in of.told)),
     )
 
 
 def _scored(
-    texts: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None, metrics: Sequence[str]
+    name: str,
+    texts: Sequence[str],
+    references: Sequence[Sequence[str]],
+    sources: Sequence[str] | None,
+    metrics: Sequence[str],
 ) -> FileScore:
     rows: list[tuple[str, dict[str, object]]] = [
         (f"row {i + 1}", {"prediction": text, "references": [*references[i]], "source": sources and sources[i]})
         for i, text in enumerate(texts)
     ]
-    return score_rows("predictions", rows, metrics, Options(), 0)
+    return score_rows(name, rows, metrics, Options(), 0)
 
 
 def _compared(values: Mapping[str, NDArray[np.float64]], names: tuple[str, str]) -> dict[str, PairedLength]:
@@ -205,12 +217,13 @@ def _compared(values: Mapping[str, NDArray[np.float64]], names: tuple[str, str])
 
 
 def print_texts_comparison(result: TextsComparison, console: Console) -> None:
-    """Print a table with a row for each metric, and two sentences, of which the second is ready for a paper."""
+    """Print a table with a row for each metric, what limits it, and sentences, of which the last is for a paper."""
     _table(result, result.rows, f"{result.a} − {result.b}, each text as it is").print(console)
     left_out = [f"{counted(result.missing, 'article')} without a prediction by both"] * bool(result.missing)
     left_out += [f"{counted(result.unknown, 'id')} that the dataset lacks"] * bool(result.unknown)
     if left_out:
         print_line(console, f"Left out: {' and '.join(left_out)}.", style="yellow")
+    _print_cautions(result.rows, console)
     console.print()
     for sentence in sentences(result):
         print_line(console, sentence)
@@ -219,14 +232,23 @@ def print_texts_comparison(result: TextsComparison, console: Console) -> None:
         other = next(iter(result.rows.values())).articles - articles
         _table(result, result.equal_length, "Length-matched: texts differ by at most 10 % in words").print(console)
         print_line(console, f"Left out: {counted(other, 'article')} whose texts differ more in length.", style="yellow")
+        _print_cautions(result.equal_length, console)
     console.print()
     print_line(
         console, "p: sign-flip test over the articles. Holm p: corrected over all metrics, words left out.", "dim"
     )
 
 
-def sentences(result: TextsComparison) -> tuple[str, str]:
-    """Word the verdict for a reader, and the same result for a paper."""
+def _print_cautions(rows: Mapping[str, PairedLength], console: Console) -> None:
+    """Print what limits the verdicts: few articles, and skewed differences."""
+    if caution := few(next(iter(rows.values())).articles):
+        print_line(console, caution, style="yellow")
+    if skewed := [_called(metric) for metric, at in rows.items() if metric != WORDS and at.is_told and at.too_skewed]:
+        print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
+
+
+def sentences(result: TextsComparison) -> tuple[str, ...]:
+    """Word the verdict for a reader, where there are enough articles for one, and the result for a paper."""
     metric = KEPT if KEPT in result.rows else next(iter(result.rows))
     at, is_share = result.rows[metric], metric == KEPT
     difference = _number(metric, at.difference.mean, "+") + " points" * is_share
@@ -244,14 +266,14 @@ def sentences(result: TextsComparison) -> tuple[str, str]:
         f"On {counted(at.articles, 'article')}, {result.a} {verb} {a} and {result.b} {b} {what} (difference "
         f"{difference}{sure}; paired sign-flip test, p = {p_text(at.p)}, Holm-corrected p = {p_text(at.p_holm)})."
     )
-    return verdict, paper.replace("p = <", "p < ")
+    paper = paper.replace("p = <", "p < ")
+    return (verdict, paper) if at.articles >= FEWEST_ARTICLES else (paper,)
 
 
 def _table(result: TextsComparison, rows: Mapping[str, PairedLength], title: str) -> Table:
-    called = {KEPT: "content kept (%)", WORDS: WORDS}
     cells = [
         (
-            called.get(metric) or metric_name(metric),
+            _called(metric) + " (%)" * (metric == KEPT),
             *(Cell(_number(metric, mean)) for mean in (at.mean_a, at.mean_b)),
             Cell(_number(metric, at.difference.mean, "+")),
             Cell(_ends(metric, at) or "–"),
@@ -264,10 +286,14 @@ def _table(result: TextsComparison, rows: Mapping[str, PairedLength], title: str
     return Table(columns, cells, f"{title} ({counted(next(iter(rows.values())).articles, 'article')})")
 
 
+def _called(metric: str) -> str:
+    return WORDS if metric == WORDS else metric_name(metric)
+
+
 def _number(metric: str, value: float, sign: str = "") -> str:
     """A value of a metric as it is printed, a difference with its `sign`: content kept in per cent."""
     if metric in (KEPT, WORDS):
-        return f"{value * (100 if metric == KEPT else 1):{sign}.1f}"
+        return f"{round(value * (100 if metric == KEPT else 1), 1) + 0.0:{sign}.1f}"  # no "-0.0"
     return signed(value) if sign else decimals(value)
 
 

@@ -1,17 +1,27 @@
 """Two systems by files of predictions: each metric's difference, interval and p, and what is left out."""
 
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
+from rich.console import Console
 
 import nws as api
 from nws.core.analysis import sign_flip
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.text.dataset import Dataset
-from nws.jobs.tools.compare_texts import TextsComparison, compare_files, compare_texts, sentences
+from nws.jobs.tools.compare_texts import (
+    TextsComparison,
+    compare_files,
+    compare_texts,
+    print_texts_comparison,
+    sentences,
+)
 
 ARTICLES = [
     {"id": f"a{i}", "article": f"The {name} in {town} closes after {i + 3} years, said its owner.", "summary": text}
@@ -88,12 +98,74 @@ def test_turned_around_every_number_has_the_other_sign(news: Dataset, tmp_path: 
         assert at.p == other.p
 
 
-def test_few_articles_differ_significantly_in_nothing_that_is_said() -> None:
-    texts = [f"Text {i} about {word}." for i, word in enumerate(("snow", "trams", "bread", "ships", "goats", "mines"))]
-    verdict, paper = sentences(compare_texts(texts, ["x"] * 6, [[text] for text in texts], ("mine", "theirs")))
-    assert verdict.startswith("mine does not differ significantly from theirs in content kept (+")
-    assert paper.startswith("On 6 articles, mine keeps 100.0 % and theirs ")
-    assert "CI" not in verdict + paper
+THINGS = ("snow", "trams", "bread", "ships", "goats", "mines", "wool", "bees", "salt", "coal", "corn", "milk")
+TEXTS = [f"In week {i} we read about {word}." for i, word in enumerate((*THINGS, *reversed(THINGS)))]
+
+
+def shown(found: TextsComparison) -> str:
+    console = Console(width=300, record=True, file=io.StringIO())
+    print_texts_comparison(found, console)
+    return console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("articles", "caution", "has_verdict"),
+    [
+        (6, "With 6 articles, no interval is printed and nothing is called significant", False),
+        (19, "With 19 articles, the intervals understate the uncertainty and nothing is called significant", False),
+        (20, "With 20 articles, the intervals understate the uncertainty: treat them as indicative.", True),
+    ],
+)
+def test_few_articles_have_a_caution_in_place_of_a_verdict(articles: int, caution: str, has_verdict: bool) -> None:
+    """A plain difference with a small p is not said to be none."""
+    texts = TEXTS[:articles]
+    found = compare_texts(texts, ["x"] * articles, [[text] for text in texts], ("mine", "theirs"))
+    *verdict, paper = sentences(found)
+    assert [line.startswith("mine keeps significantly more content than") for line in verdict] == [True] * has_verdict
+    assert paper.startswith(f"On {articles} articles, mine keeps 100.0 % and theirs ")
+    assert ("95 % CI" in paper) == (articles >= 10)
+    assert caution in shown(found)
+
+
+def test_verdicts_of_skewed_differences_have_a_warning() -> None:
+    """8 of 24 texts are better, and the others equal."""
+    found = compare_texts(TEXTS, ["", "", "", *TEXTS[3:19], "", "", "", "", ""], [[text] for text in TEXTS])
+    assert found.rows["kept"].is_told
+    assert "the error rate may exceed 7 %: content kept, BERTScore F1, ROUGE-1 F1" in shown(found)
+
+
+def test_no_zero_has_a_minus() -> None:
+    found = compare_texts(TEXTS, TEXTS, [[text] for text in TEXTS])
+    at = replace(found.rows["kept"], mean_b=-1e-9)
+    assert "-0.0" not in shown(replace(found, rows={**found.rows, "kept": at}))
+
+
+def test_what_is_odd_in_the_texts_of_a_file_is_told_with_its_system(nws, news: Dataset, tmp_path: Path) -> None:
+    empty = [row | {"prediction": ""} for row in own("bad")]
+    files = [written(tmp_path, "good.jsonl", own("good")), written(tmp_path, "bad.jsonl", empty)]
+    told = nws("compare", *files, "--dataset", news.name)
+    assert "4 of 4 predictions of bad have no word: they score 0" in " ".join(told.err.split())
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series, iter])
+def test_from_python_texts_may_be_a_column(kind) -> None:
+    a, b, references = TEXTS[:3], ["x"] * 3, TEXTS[:3]
+    given = api.compare(kind(a), kind(b), kind(references), sources=kind(TEXTS[3:6]))
+    pd.testing.assert_frame_equal(given, api.compare(a, b, references, sources=TEXTS[3:6]))
+
+
+def test_from_python_words_are_counted_in_what_is_scored() -> None:
+    """As in files: a missing text is empty, and thoughts are left out."""
+    frame = api.compare([None, "<think>a long thought</think>one two"], ["x", "x"], ["one two", "three"])
+    assert frame.set_index("metric").loc["words", "mean_a"] == 1
+
+
+def test_from_python_one_text_or_no_reference_is_refused() -> None:
+    with pytest.raises(CorpusError, match="`a` is one text, and must be a list"):
+        api.compare("Snow", "Rain", "Mist")
+    for missing in (None, float("nan"), []):
+        with pytest.raises(CorpusError, match="a, row 2: There is no reference"):
+            api.compare(["x", "y"], ["x", "y"], ["x", missing])
 
 
 def of_xsum(shared_data: Path, folder: Path, articles: int, pair: tuple[str, str]) -> TextsComparison:
