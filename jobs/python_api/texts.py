@@ -164,10 +164,10 @@ def compare(
     """
     from nws.jobs.tools.compare_texts import compare_texts, metric_rows
 
-    given = listed("references", references)
-    several = [list(one) if isinstance(one, Iterable) and not isinstance(one, str) else [one] for one in given]
     named = {"a": a, "b": b} | ({} if sources is None else {"sources": sources})
     texts = {name: listed(name, values) for name, values in named.items()}
+    given = listed("references", references)
+    several = [list(one) if isinstance(one, Iterable) and not isinstance(one, str) else [one] for one in given]
     for name, values in texts.items():
         if len(values) != len(several):
             raise CorpusError(f"`{name}` has {len(values)} texts, and there are {len(several)} references.")

@@ -143,7 +143,8 @@ class RunWriter:
             last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
             key = {"run_id": self.id, "driver_epoch": self.epoch}
             # They may be there already: the answer to an earlier beat with these lines can have been lost.
-            newest = select(LogLineRow.said_at, LogLineRow.text).where(in_run, LogLineRow.number > last - len(lines))
+            own = in_run, LogLineRow.driver_epoch == self.epoch, LogLineRow.number > last - len(lines)
+            newest = select(LogLineRow.said_at, LogLineRow.text).where(*own)
             there = {tuple(row) for row in connection.execute(newest)}
             said = [(line.said_at, escaped(line.text)) for line in lines]
             new = enumerate([line for line in said if line not in there], start=last + 1)

@@ -90,7 +90,7 @@ def test_n_that_contradict_each_other_are_not_called_no_better_than_random(make_
     )
     number = magic_numbers(points)[0]
     assert all(gain.above_random for gain in number.gains)
-    assert (number.recommended, magic_number_text(number)) == ((), "unclear: every n is below another one")
+    assert (number.recommended, magic_number_text(number)) == ((), "unclear: every n is significantly below another n")
 
 
 def test_no_two_n_are_ranked_over_different_articles(make_points):

@@ -32,7 +32,7 @@ def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
     assert all(sentence in shown for sentence in (*answer.headlines, *answer.sentences))
     assert shown.index("news: how many words keep how much? (60 articles, 3 lengths from 3 to 21 words)") == 0
     assert "\ntalks: how many words keep how much? (5 articles, 2 lengths from 3 to 7 words)\n" in shown
-    assert "97 % with changed numbers" in shown
+    assert "a reference with changed numbers 97 %" in shown
 
 
 def test_shares_by_n(answer: ShownAnswer) -> None:

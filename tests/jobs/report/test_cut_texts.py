@@ -73,7 +73,7 @@ def test_texts_that_are_read_to_the_end_need_no_word(nws, rows: list[dict[str, s
     ended = nws("submit", "baselines", *asked, "--system", "lead", "--system", "random", "--n", "9")
     assert "too long" not in ended.out
     full = flat(nws("report", "--full").out)
-    assert "and the whole reference has 100 %" in full
+    assert "and the whole reference scores 100 %" in full
     assert "read of the reference" not in full
 
 

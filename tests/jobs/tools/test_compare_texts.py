@@ -73,7 +73,7 @@ def test_one_file_has_several_systems(news: Dataset, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"the files have 3 systems: bad, good, third\. Name two with --system A"):
         compare_files([three], news)
     with pytest.raises(CorpusError, match="line 5: the id 'a0' is that of line 1, too"):
-        compare_files([written(tmp_path, "twice.jsonl", [*own("good"), own("good")[0]])], news)
+        compare_files([written(tmp_path, "twice.jsonl", [*own("good"), own("bad")[0]])], news)
     with pytest.raises(RecipeError, match=r"Two systems are called 'good'\. Name one before its file: name=file\."):
         compare_files([both, written(tmp_path, "good.jsonl", own("good"))], news, ("good", "bad"))
     mine = f"mine={written(tmp_path, 'good.jsonl', own('good'))}"
