@@ -93,8 +93,8 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if outcome.state == "submitted":
         return
     if outcome.state == "interrupted":
-        stored = f"what was finished is stored{_stored_updates(outcome, store)}"
-        err.print(f"Interrupted; {stored}. Resume it with: nws resume {outcome.run_id}{where}")
+        again = f"Resume it with: nws resume {outcome.run_id}{where}"
+        err.print(f"Interrupted; what was finished is stored. {again}{_stored_updates(outcome, store)}")
         raise typer.Exit(130)
     if outcome.failures:
         err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
@@ -110,7 +110,7 @@ def _stored_updates(outcome: "Outcome", store: str) -> str:
 
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
         if infos := opened.policy_infos(outcome.run_id):
-            return f", {sum(info.updates for info in infos)} of {sum(info.total_updates for info in infos)} updates"
+            return f" ({sum(info.updates for info in infos)} of {sum(info.total_updates for info in infos)} updates)"
     return ""
 
 

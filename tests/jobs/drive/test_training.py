@@ -1,6 +1,7 @@
 """Training runs through the driver, on the in-process pool with a tiny encoder and reward."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -228,4 +229,4 @@ def test_an_interrupted_training_says_how_many_updates_are_stored(
     interrupted_in(monkeypatch, 2)
     ended = nws("submit", "phase2", "--engine", "inline", "--set", json.dumps(settings))
     assert ended.code == 130
-    assert "Interrupted; what was finished is stored, 2 of 6 updates. Resume it with: nws resume phase2-" in ended.err
+    assert re.search(r"Interrupted; .* Resume it with: nws resume phase2-\S+ \(2 of 6 updates\)", ended.err)
