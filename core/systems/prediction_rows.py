@@ -7,7 +7,7 @@ from pathlib import Path
 from nws.core.errors import CorpusError
 from nws.core.text.model_outputs import joined_parts
 from nws.core.text.reader import PlacedRow, Row, naming
-from nws.core.text.rows import LINE, name_of, value_of
+from nws.core.text.rows import KEY_FIELDS, LINE, name_of, value_of
 
 KEY_FIELD, TEXT_FIELD, SYSTEM_FIELD = "id", "prediction", "system"
 _PAIRS = (
@@ -23,7 +23,7 @@ _PAIRS = (
 )
 WRITTEN = "summary"
 """The field of the texts that `nws write` has written. Where a row has a `prediction`, it is one of references."""
-USUAL = tuple(dict.fromkeys((*(field for pair in _PAIRS for field in pair), WRITTEN, SYSTEM_FIELD)))
+USUAL = tuple(dict.fromkeys((*(field for pair in _PAIRS for field in pair), WRITTEN, SYSTEM_FIELD, *KEY_FIELDS)))
 """What the fields of keys, predictions and systems are called."""
 
 
@@ -49,7 +49,8 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
                 continue
         with naming(file, place):
             found = {name: value_of(row, field) for name, field in named.items() if field is not None}
-            renamed = row | _usual(row) | found
+            keys = [(KEY_FIELD, row[name]) for name in KEY_FIELDS if name in row]
+            renamed = row | dict(keys[:1]) | _usual(row) | found
             if TEXT_FIELD not in renamed and WRITTEN in row:
                 renamed |= {TEXT_FIELD: row[WRITTEN], WRITTEN: None}  # it is no reference of its own
             if TEXT_FIELD not in renamed and "custom_id" not in row:

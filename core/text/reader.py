@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from nws.core.errors import CorpusError, LanguageError, SegmentationError
 from nws.core.provenance import file_sha256
 from nws.core.text.json_rows import BLANKS, parse, rows_in
-from nws.core.text.rows import ANEW, LINE, TEXT_FIELDS, outermost
+from nws.core.text.rows import ANEW, KEY_FIELDS, LINE, REFERENCE_FIELDS, TEXT_FIELDS, outermost
 
 Row: TypeAlias = dict[str, object]
 # Where it stands ("line 7"), and the row.
@@ -34,7 +34,10 @@ SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .z
 _BINARY = {b"PK\3\4": "Excel or zip", b"\x1f\x8b": "gzip", b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 # As `fairseq-generate` writes a source, target, hypothesis, or detokenized one.
 _FAIRSEQ = re.compile(r"(?P<kind>[STHD])-(?P<number>\d+)\t(?:-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)\t)?(?P<text>.*?)\s*")
-_AROUND = "\ufeff \t\r\n"
+# Also where a header comes again behind a byte order mark: its quote is no quote to CSV there.
+_AROUND = '\ufeff \t\r\n"'
+# One of these names shows that a line is the header of a table.
+_COLUMNS = {*TEXT_FIELDS, *REFERENCE_FIELDS, *KEY_FIELDS, "prediction"}
 # Rows of Parquet that are decoded at once.
 _BATCH_ROWS = 256
 
@@ -135,7 +138,7 @@ class Reader:
             if number == 1 and _FAIRSEQ.match(line):
                 yield from self._numbered(itertools.chain([(number, line)], lines))
                 return
-            if "\0" in line or (number == 1 and _begins_a_table(line)):
+            if "\0" in line or (number == 1 and begins_a_table(line)):
                 raise CorpusError(f"{self.name} is not lines of text: let its name say what it is ({SUFFIXES}).")
             yield f"line {number}", {LINE: line.rstrip("\r\n")}
 
@@ -216,6 +219,8 @@ class Reader:
     def _cell(self, batch: Any, name: str, index: int, place: str) -> object:
         try:
             value = batch.column(name)[index].as_py()
+            if isinstance(value, list):
+                return [part.decode() if isinstance(part, bytes) else part for part in value]
             return value.decode() if isinstance(value, bytes) else value
         except (ValueError, OverflowError) as error:  # text that is not UTF-8, a date before the year 1
             raise self._malformed(place, f"field {name!r} cannot be read ({error})") from error
@@ -271,9 +276,9 @@ def regular_file(path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         content = path.read_bytes()
-        is_json = re.match(rb"\s*(\{|\[\s*[\[{])", content)
-        is_table = _begins_a_table(content.partition(b"\n")[0].decode("utf-8", "replace"))
-        copy = Path(folder, "rows.jsonl" if is_json else "rows.csv" if is_table else "lines.txt")
+        is_json = re.match(rb"(?:\xef\xbb\xbf)?\s*(\{|\[\s*[\[{])", content)
+        is_table = begins_a_table(content.partition(b"\n")[0].decode("utf-8-sig", "replace"))
+        copy = Path(folder, "rows.json" if is_json else "rows.csv" if is_table else "lines.txt")
         copy.write_bytes(content)
         yield copy
 
@@ -293,16 +298,16 @@ def _row_problem(cells: Sequence[str], names: Sequence[str], separator: str) -> 
         return f"the row has {len(cells)} cells, not {len(names)}, with {separator!r} between them"
     if cells[0].strip(_AROUND) in names and all(cell.strip(_AROUND) in names for cell in cells):
         return "the header comes again. Take the line out"
-    tabs = len(names) - 1
-    if separator == "\t" and tabs and any("\n" in c and c.count("\t") == tabs * c.count("\n") for c in cells):
+    between = len(names) - 1
+    if separator in "\t|" and any("\n" in c and c.count(separator) == between * c.count("\n") > 0 for c in cells):
         return 'a quote opens a cell that holds several lines of the table. Write a quote in a text as ""'
     return ""
 
 
-def _begins_a_table(line: str) -> bool:
+def begins_a_table(line: str) -> bool:
     """Whether the first line of a text is a JSON object, or names the columns of a table."""
     cells = {cell.strip(' "') for cell in re.split(r"[,;\t|]", line.strip())}
-    return line.startswith("{") or (len(cells) > 1 and bool(cells & {*TEXT_FIELDS, "prediction"}))
+    return line.startswith("{") or (len(cells) > 1 and not cells.isdisjoint(_COLUMNS))
 
 
 def is_file(path: Path) -> bool:
@@ -313,7 +318,8 @@ def is_file(path: Path) -> bool:
 def require_file(path: Path) -> None:
     """Raise `CorpusError` if there is no such file."""
     if not is_file(path):
-        raise CorpusError(f"There is no file {path}.")
+        is_pipe = os.path.exists(path) and not os.path.isdir(path)
+        raise CorpusError(f"{path} is a pipe: write it to a file." if is_pipe else f"There is no file {path}.")
 
 
 def path_from_anywhere(path: Path) -> Path:

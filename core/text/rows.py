@@ -47,7 +47,7 @@ _BETWEEN = re.compile(r"""['"][\s,.\[\]()]+[ub]?['"]""")
 _SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
 _UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
 WORD = re.compile(r"[^\W_]")
-_MISSING = frozenset(("nan", "NaN", "None", "<NA>", "NaT", "N/A", "n/a", "#N/A", "null", "NULL"))
+_MISSING = frozenset(("nan", "NaN", "None", "<NA>", "NaT", "NA", "N/A", "n/a", "#N/A", "null", "NULL"))
 _WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
@@ -135,11 +135,16 @@ def _is_written_missing(value: object) -> bool:
 def _listed(value: str, field: str) -> list[Any]:
     """The parts of a list that is written in one cell as JSON, Python, numpy or pandas write it; other text by itself.
 
+    So is text that Python has written as bytes.
+
     Numpy separates texts by blanks alone. To Python they would be one.
 
     Raises:
         CorpusError: it looks like a list of texts in quotes, and is not one: numpy has left parts out (`...`).
     """
+    if value.startswith(("b'", 'b"')):  # as `astype(str)` has a column of bytes; else it is speech
+        with contextlib.suppress(ValueError, SyntaxError, AttributeError, RecursionError):
+            return [ast.literal_eval(value).decode()]
     wrapped = _WRAPPED.fullmatch(value.strip())
     if wrapped is None:
         return [value]

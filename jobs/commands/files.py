@@ -320,6 +320,7 @@ def data(
     if target is None and is_files(name):
         raise RecipeError(f"{name} is no dataset of the Hub, and gives the new file no name: name it with --out FILE.")
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
+    check_target("--out", file, Path(name))
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))
         count = write_json_lines("--out", file, article_rows(corpus))

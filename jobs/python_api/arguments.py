@@ -77,5 +77,12 @@ def plain(value: Any) -> Any:
 
 
 def index_of(*arguments: object) -> "pd.Index[Any] | None":
-    """The index of the first that is a Series of pandas; None if none is."""
-    return next((values.index for values in arguments if isinstance(values, pd.Series)), None)
+    """The index of the first that is a Series of pandas; None if none is.
+
+    Raises:
+        CorpusError: two have the same labels in different orders, so that the texts in one place are of two rows.
+    """
+    indexes = [values.index for values in arguments if isinstance(values, pd.Series)]
+    if any(set(index) == set(indexes[0]) and not index.equals(indexes[0]) for index in indexes):
+        raise CorpusError("The columns have the same index in different orders: sort one as the other, or give lists.")
+    return indexes[0] if indexes else None

@@ -60,8 +60,8 @@ def score(
         seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
 
     Raises:
-        CorpusError: there are no predictions, not as many references or sources, or one is no text (named by its row,
-            from 1).
+        CorpusError: there are no predictions, not as many references or sources, one is no text (named by its row,
+            from 1), or two Series have the same index in different orders.
         RecipeError: there is no such metric, or options do not go together.
         LanguageError: the tokenizer would delete a reference.
         ModelError: the backbone of BERTScore cannot be found.
@@ -116,6 +116,7 @@ def score(
         fluency_model=fluency_model,
         faithfulness_model=faithfulness_model,
     )
+    index = index_of(predictions, references, sources)
     texts = listed("predictions", predictions), listed("references", references)
     rows = _rows(*texts, None if sources is None else listed("sources", sources))
     prepared, cleaning = Preparation(clean_texts, join_references), parse_cleaning(clean_outputs)
@@ -124,7 +125,7 @@ def score(
     for line in scored.told:
         console.print(line)
     warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, console)
-    return ScoreResult(scored, index_of(predictions, references, sources))
+    return ScoreResult(scored, index)
 
 
 @naming_arguments
@@ -148,8 +149,8 @@ def compare(
         corrected over the metrics (Holm). `attrs` has the signatures of the metrics.
 
     Raises:
-        CorpusError: there are not as many texts on each side as references, or one is no text (named by its row, from
-            1).
+        CorpusError: there are not as many texts on each side as references, one is no text (named by its row, from
+            1), or two Series have the same index in different orders.
 
     >>> import nws
     >>> frame = nws.compare(
@@ -164,6 +165,7 @@ def compare(
     """
     from nws.jobs.tools.compare_texts import compare_texts, metric_rows
 
+    index_of(a, b, references, sources)
     named = {"a": a, "b": b} | ({} if sources is None else {"sources": sources})
     texts = {name: listed(name, values) for name, values in named.items()}
     given = listed("references", references)

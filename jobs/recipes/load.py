@@ -19,7 +19,7 @@ from nws.jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 BUNDLED = Path(__file__).parent / "bundled"
 _MOST_VALUES = 100_000
-_LEADING_ZERO = re.compile(r"[-+]?0[0-9_][0-9_.]*")
+_AMBIGUOUS = re.compile(r"[-+]?(0[0-9_][0-9_.]*|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
 RECIPES = {
     "phase1": "nws.jobs.recipes.sweep_recipe:Phase1Recipe",
     "baselines": "nws.jobs.recipes.sweep_recipe:BaselinesRecipe",
@@ -42,12 +42,12 @@ def _keys(part: type) -> tuple[str, ...]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without what it reads otherwise than people do: of two equal keys the last one, and 010 as 8."""
+    """YAML without what it reads otherwise than people do: of two equal keys the last one, 010 as 8, and 1:30 as 90."""
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
         node = super().compose_scalar_node(anchor)
-        if node.style is None and _LEADING_ZERO.fullmatch(node.value):
-            raise RecipeError(f"{node.value} begins with a zero. Write the number without it, or a text in quotes.")
+        if node.style is None and _AMBIGUOUS.fullmatch(node.value):
+            raise RecipeError(f"{node.value} begins with a zero or has a colon: write a plain number, or quote a text.")
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:

@@ -22,7 +22,7 @@ from nws.core.systems.korean_key_sentences import (
 )
 from nws.core.text.korean import nouns_and_adjectives, readable
 from nws.core.text.language import hangul_share
-from nws.core.text.reader import is_data_file, is_file
+from nws.core.text.reader import begins_a_table, is_data_file, is_file
 from nws.core.text.tokenizers import named_tokenizer
 from nws.jobs.report.metric_names import signature_lines
 from nws.jobs.report.numerals import counted, percent
@@ -154,13 +154,14 @@ def read_documents(path: Path) -> list[str]:
     Among comments in Korean some are in English, and stay: up to `MOST_WITHOUT_HANGUL` of the lines.
 
     Raises:
-        CorpusError: the file does not exist, is not UTF-8, holds no document, or more lines than that hold no Hangul.
+        CorpusError: the file does not exist, is a table or not UTF-8, or holds no document; or more lines than that
+            hold no Hangul.
     """
-    if is_data_file(path.name):
-        raise CorpusError(f"{path} is a table: write its texts to a file of text (.txt), one on each line.")
     try:
         content = path.read_bytes()
-        lines = content.decode("utf-8-sig").split("\n")
+        if is_data_file(path.name) or begins_a_table(content.partition(b"\n")[0].decode("utf-8-sig", "replace")):
+            raise CorpusError(f"{path} is a table: write its texts to a file of text (.txt), one on each line.")
+        lines = content.decode("utf-8-sig").split("\n" if b"\n" in content else "\r")
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error}.") from error
     except UnicodeDecodeError as error:

@@ -142,7 +142,7 @@ def _references_by_id(file: Path, field: str | None) -> dict[str, tuple[str, ...
         CorpusError: the file cannot be read, or a row has no reference.
     """
     known = dict[str, dict[str, None]]()
-    for index, (place, row) in enumerate(read_rows(file)):
+    for index, (place, row) in enumerate(read_rows(file, [*KEY_FIELDS, *REFERENCE_FIELDS, *filter(None, [field])])):
         with naming(file, place):
             key = next((key_of(row, name) for name in KEY_FIELDS if name in row), f"row-{index}")
             found = _references(row if field is None else {REFERENCES: value_of(row, field)}, AS_IT_IS)

@@ -36,7 +36,7 @@ def test_articles_shorter_than_their_references_are_refused_unless_both_fields_a
     assert opened(tmp_path / "d.jsonl", swapped[0] | {"document": None}, *swapped[1:], as_usual[0], as_usual[1]).size
 
 
-@pytest.mark.parametrize("value", ["nan", "None", "<NA>", "NaT", " NaN ", "N/A", None, float("nan")])
+@pytest.mark.parametrize("value", ["nan", "None", "<NA>", "NaT", " NaN ", "NA", "N/A", None, float("nan")])
 def test_what_stands_for_a_missing_value_is_missing(value: object) -> None:
     row = {"text": value, "texts": ["One.", value]}
     assert (joined_text_of(row, "text"), joined_text_of(row, "texts")) == ("", "One.")
@@ -48,3 +48,10 @@ def test_what_stands_for_a_missing_value_is_missing(value: object) -> None:
 def test_a_reference_without_a_word_is_missing(value: object) -> None:
     assert to_references(value, "reference") == ()
     assert to_references(["...", "½"], "reference") == ("½",)
+
+
+@pytest.mark.parametrize("text", ["Schnee läg.", 'It\'s "snow".', "A\nB."])
+def test_bytes_that_python_has_written_are_their_text(text: str) -> None:
+    assert joined_text_of({"text": str(text.encode())}, "text") == text
+    for other in ("b'quoted' it is", "b'one', b'two'", "b'\\xff'", "b'"):  # the second is no UTF-8
+        assert joined_text_of({"text": other}, "text") == other

@@ -19,17 +19,23 @@ def read(path: Path, text: str) -> list[dict[str, object]]:
     return [row for _, row in read_rows(path)]
 
 
-@pytest.mark.parametrize("again", ["id,article\n", "article, id\r\n", "\ufeffid,article\n", '"id","article"\n'])
+@pytest.mark.parametrize(
+    "again", ["id,article\n", "article, id\r\n", "\ufeffid,article\n", '"id","article"\n', '\ufeff"id","article"\n']
+)
 def test_a_header_that_comes_again_is_named(tmp_path: Path, again: str) -> None:
     with pytest.raises(CorpusError, match=r"d\.csv, line 3: the header comes again"):
         read(tmp_path / "d.csv", f"id,article\na,Snow fell.\n{again}b,Rain fell.\n")
     assert read(tmp_path / "d.csv", "id,article\nid,Rain fell.\n") == [{"id": "id", "article": "Rain fell."}]
 
 
-def test_a_quote_that_swallows_rows_of_a_tsv_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("separator", "name"), [("\t", "d.tsv"), ("|", "d.csv")])
+def test_a_quote_that_swallows_rows_is_named(tmp_path: Path, separator: str, name: str) -> None:
     rows = ["id\tarticle\tsummary", "a\tSnow.\tSnow.", 'b\t"Rain fell.\tRain.', 'c\tFog."\tFog.', "d\tSun.\tSun."]
-    with pytest.raises(CorpusError, match=r"d\.tsv, line 3: a quote opens a cell that holds several lines"):
-        read(tmp_path / "d.tsv", "\n".join(rows))
+    with pytest.raises(CorpusError, match=rf"{name}, line 3: a quote opens a cell that holds several lines"):
+        read(tmp_path / name, "\n".join(rows).replace("\t", separator))
+
+
+def test_a_quoted_cell_of_several_lines_is_one_text(tmp_path: Path) -> None:
     whole = 'id\tarticle\tsummary\na\t"Snow\tfell.\nRain\tfell.\nFog."\tSnow.\n'
     assert read(tmp_path / "d.tsv", whole)[0]["article"] == "Snow\tfell.\nRain\tfell.\nFog."
 
@@ -49,6 +55,13 @@ def test_a_lone_carriage_return_ends_no_line_among_others(tmp_path: Path) -> Non
     with pytest.raises(CorpusError, match=r"d\.csv, line 2: .*carriage return") as refused:
         read(tmp_path / "d.csv", "id,article\na,Snow fell.\rRain fell.\nb,Fog.\n")
     assert "not valid" not in str(refused.value)
+
+
+def test_lists_of_texts_stored_as_bytes_are_read(tmp_path: Path) -> None:
+    column = pyarrow.array([["Schnee läg.".encode(), None], None])
+    pyarrow.parquet.write_table(pyarrow.table({"references": column}), tmp_path / "b.parquet")
+    rows = [row["references"] for _, row in read_rows(tmp_path / "b.parquet")]
+    assert rows == [["Schnee läg.", None], None]
 
 
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])

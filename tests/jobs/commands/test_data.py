@@ -54,6 +54,14 @@ def test_a_dataset_that_cannot_be_had_leaves_no_file(nws, cached: Path, tmp_path
     assert done.out == "2 articles of sample (all) in sample.jsonl\nNext: nws submit phase1 --dataset sample.jsonl\n"
 
 
+def test_a_file_is_not_replaced_by_its_own_articles(nws, tmp_path: Path) -> None:
+    row = '{"text": "Snow fell on Dover.", "summary": "Snow.", "date": "Monday"}\n'
+    (tmp_path / "news.jsonl").write_text(row)
+    refused = nws("data", "news.jsonl", "-o", "./news.jsonl")
+    assert (refused.code, "is the file that is read" in " ".join(refused.err.split())) == (2, True)
+    assert (tmp_path / "news.jsonl").read_text() == row
+
+
 @pytest.mark.parametrize("name", ["corpus/", "./corpus/news.jsonl", "s3://bucket/news.jsonl", "corpus/*.jsonl"])
 def test_files_give_the_new_file_no_name(nws, tmp_path: Path, name: str) -> None:
     (tmp_path / "corpus").mkdir()

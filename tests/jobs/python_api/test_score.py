@@ -109,6 +109,16 @@ def test_rows_have_the_index_of_the_series_that_was_scored() -> None:
     assert expected.index.tolist() == [0, 1, 2]
 
 
+def test_columns_of_one_frame_in_different_orders_are_refused() -> None:
+    frame = pd.DataFrame({"mine": PREDICTIONS, "theirs": REFERENCES}, index=[7, 3, 5])
+    turned = frame["mine"][::-1]
+    for call in (nws.score, lambda a, b: nws.compare(a, a, b)):
+        with pytest.raises(CorpusError, match="the same index in different orders"):
+            call(turned, frame["theirs"])
+    assert len(nws.score(turned.tolist(), frame["theirs"]).rows()) == 3
+    assert len(nws.score(turned.reset_index(drop=True), frame["theirs"]).rows()) == 3  # other labels say nothing
+
+
 @pytest.mark.parametrize("make", [set, dict.fromkeys, lambda texts: pd.DataFrame({"mine": texts})])
 @pytest.mark.parametrize("name", ["predictions", "references", "sources"])
 def test_what_is_no_list_of_texts_is_refused(name: str, make: Callable[[list[str]], object]) -> None:

@@ -212,7 +212,8 @@ def test_an_encoder_is_no_language_model() -> None:
     [
         ("seed: 1\ndatasets: [sample]\nn: [3]\nseed: 2\n", "the key 'seed' stands twice, in lines 1 and 4: keep one"),
         ("datasets: [{name: sample, limit: 1, limit: 2}]", "the key 'limit' stands twice, in lines 1 and 1"),
-        ("datasets: [{name: sample, limit: 010}]", "010 begins with a zero. Write the number without it"),
+        ("datasets: [{name: sample, limit: 010}]", "010 begins with a zero or has a colon: write"),
+        ("n: [1:30]\ndatasets: [sample]", "1:30 begins with a zero or has a colon"),
         ("seed: 08\ndatasets: [sample]", "08 begins with a zero"),
         ("gpus_per_actor: 00.5\ndatasets: [sample]", "00.5 begins with a zero"),
     ],

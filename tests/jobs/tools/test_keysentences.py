@@ -91,7 +91,7 @@ KOREAN = "음악이 정말 좋았어요\t9"
             r"2 of 20 documents hold no Hangul, and 5 % may\. The first is on line 7\. ",
         ),
         (
-            "\n".join(["id\tdocument", *[f"10{i}\t{KOREAN}" for i in range(9)]]).encode(),
+            "\n".join([f"10{i}\t{KOREAN}" for i in range(9)]).encode(),
             r"another column .* cut -f2 FILE",
         ),
     ],
@@ -108,6 +108,15 @@ def test_a_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text('{"text": "음악이 정말 좋았어요"}', encoding="utf-8")
     with pytest.raises(CorpusError, match=r"c\.jsonl is a table: write its texts to a file of text"):
         read_documents(tmp_path / "c.jsonl")
+    for table in ('{"text": "음악이 정말 좋았어요"}', "\ufeffid\tdocument\tlabel\n1\t음악이 정말 좋았어요\t0"):
+        (tmp_path / "c.txt").write_text(table, encoding="utf-8")
+        with pytest.raises(CorpusError, match=r"c\.txt is a table: write its texts to a file of text"):
+            read_documents(tmp_path / "c.txt")
+
+
+def test_a_carriage_return_ends_a_document_where_nothing_else_does(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("하나 둘\r셋\t9\r", encoding="utf-8", newline="")
+    assert read_documents(tmp_path / "c.txt") == ["하나 둘", "셋"]
 
 
 def test_a_line_without_hangul_among_twenty_stays(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ ROWS = [{"prediction": "A cat.", "reference": "A cat."}, {"prediction": "A dog."
 FORMS = {
     "jsonl": "\n".join(map(json.dumps, ROWS)),
     "json": json.dumps(ROWS, indent=1),
+    "columns": json.dumps({name: [row[name] for row in ROWS] for name in ROWS[0]}),
     "csv": "prediction,reference\nA cat.,A cat.\nA dog.,A cat.\n",
+    "csv of nws write": "summary,reference\nA cat.,A cat.\nA dog.,A cat.\n",
     "lines": "A cat.\nA dog.\n",
 }
 
@@ -33,6 +35,13 @@ def test_rows_come_out_of_a_pipe(tmp_path: Path, form: str) -> None:
     references = str(tmp_path / "references.txt") if form == "lines" else None
     rows = [row for _, row in read_scored(fifo(tmp_path / "pipe", FORMS[form]), (None, None), references)]
     assert [row["prediction"] for row in rows] == ["A cat.", "A dog."]
+
+
+def test_a_pipe_is_called_one_where_a_file_is_needed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "texts.txt").write_text("A cat.\n")
+    with pytest.raises(CorpusError, match=r"/pipe is a pipe: write it to a file"):
+        list(read_scored(tmp_path / "texts.txt", (None, None), str(tmp_path / "pipe")))
 
 
 def test_errors_name_the_pipe(tmp_path: Path) -> None:

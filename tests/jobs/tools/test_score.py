@@ -289,6 +289,18 @@ def test_all_references_of_an_id_count(tmp_path: Path) -> None:
     assert [one.row.references for one in found] == [("A cat.", "The end."), ("A dog.",)]
 
 
+@pytest.mark.parametrize("key", ["key", "fname"])
+def test_a_key_of_another_usual_name_is_the_id(tmp_path: Path, key: str) -> None:
+    rows = [{key: 1, "prediction": "A cat.", "reference": text} for text in ("A cat.", "A dog.")]
+    file = written(tmp_path / "p.jsonl", *rows)
+    (found,) = to_predictions("p", read_scored(file, (None, None), None), ENGLISH)
+    assert found.row.references == ("A cat.", "A dog.")
+    table = pd.DataFrame({key: ["1"], "summary": ["A dog."], "picture": [b"\xff"]})  # no text, and not needed
+    table.to_parquet(tmp_path / "r.parquet")
+    (found,) = to_predictions("p", read_scored(file, (None, None), str(tmp_path / "r.parquet")), ENGLISH)
+    assert (found.id, found.row.references) == (1, ("A dog.",))
+
+
 SAMPLES = ["A storm took ten roofs in Hull.", "Nobody came.", "Shares fell on Monday."]
 SENTENCES = ["A storm took", "ten roofs in Hull."]
 
