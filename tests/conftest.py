@@ -24,7 +24,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # Many tests compare two runs of one store, and a copy equals itself. Those of reuse ask for it.
 os.environ["NWS_NO_REUSE"] = "1"
 
-# Ray's workers and the processes that tests start find the helpers, too. Not as `tests.…`: other distributions install
+# Ray's workers and the processes that tests start find the helpers, and `bench`, too. Not as `tests.…`: others install
 # a package of that name.
 os.environ["PYTHONPATH"] = str(Path(__file__).parent / "support")
 
