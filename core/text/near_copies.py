@@ -97,7 +97,7 @@ def _shingles(text: str) -> Hashes:
     return np.unique(_windows(text))
 
 
-def _words(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
     """The runs of letters, digits and underscores, which a regular expression finds in twice the time."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     if not folded.isascii():
@@ -108,7 +108,7 @@ def _words(text: str) -> list[str]:
 
 def _windows(text: str) -> Hashes:
     """A 64-bit hash of each 8-gram of a text's words, without case and punctuation; none without a word."""
-    words = _words(text)
+    words = plain_words(text)
     if not words:
         return np.empty(0, np.uint64)
     size = min(len(words), WORDS)

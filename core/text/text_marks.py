@@ -40,8 +40,6 @@ _MARK = re.compile(
     r"(?-i:(?<=[.!?\"'”’)])\s?(?:(?:\\r)?\\n)+|(?:\\r)?(?<![:\\])\\n(?![a-z]))",
     re.IGNORECASE,
 )
-_SHOWN = 15
-"""Characters that are shown on both sides of what is found."""
 
 
 def _plain(found: re.Match[str]) -> str:
@@ -73,18 +71,20 @@ def _find_ptb(text: str) -> re.Match[str] | None:
     return _TOKEN.search(text) or (_SPACED.search(text) if is_tokenized else None)
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Marks of one kind: how the first in a text is found, and the text without them."""
+
+    find: Callable[[str], re.Match[str] | None]
+    remove: Callable[[str], str]
+
+
 # In the order in which they work, that of their names: what HTML encodes may be a mark, and a sentence ends at one.
-_KINDS: dict[str, tuple[Callable[[str], re.Match[str] | None], Callable[[str], str]]] = {
-    "html": (_find_html, lambda text: _HTML.sub(_plain, _HTML.sub(_plain, text))),  # feeds have `&amp;quot;`
-    "marks": (_MARK.search, lambda text: _MARK.sub("\n", text)),
-    "ptb": (_find_ptb, _without_ptb),
+KINDS = {
+    "html": Kind(_find_html, lambda text: _HTML.sub(_plain, _HTML.sub(_plain, text))),  # feeds have `&amp;quot;`
+    "marks": Kind(_MARK.search, lambda text: _MARK.sub("\n", text)),
+    "ptb": Kind(_find_ptb, _without_ptb),
 }
-
-
-def find_marks(text: str) -> dict[str, str]:
-    """The kinds of marks in a text, each with the place where it first stands."""
-    places = {kind: place for kind, (find, _) in _KINDS.items() if (place := find(text))}
-    return {k: text[max(0, place.start() - _SHOWN) : place.end() + _SHOWN] for k, place in places.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ class Preparation:
     def __post_init__(self) -> None:
         names = self.clean_texts.split(",") if isinstance(self.clean_texts, str) else self.clean_texts
         kinds = tuple(sorted({name.strip() for name in names if name.strip()}))
-        if unknown := [kind for kind in kinds if kind not in _KINDS]:
-            raise RecipeError(f"clean_texts takes {', '.join(_KINDS)}, not {unknown[0]!r}.", settings=("clean_texts",))
+        if unknown := [kind for kind in kinds if kind not in KINDS]:
+            raise RecipeError(f"clean_texts takes {', '.join(KINDS)}, not {unknown[0]!r}.", settings=("clean_texts",))
         object.__setattr__(self, "clean_texts", kinds)  # a frozen dataclass sets its own fields this way
 
     @property
@@ -125,7 +125,7 @@ class Preparation:
         """A text without marks: a new line where there was one between sentences. Without any it is as it was."""
         plain = text
         for kind in self.clean_texts:
-            plain = _KINDS[kind][1](plain)
+            plain = KINDS[kind].remove(plain)
         return text if plain == text else cleaned("\n".join(filter(None, map(str.strip, plain.split("\n")))))
 
     def references(self, references: Iterable[str]) -> tuple[str, ...]:

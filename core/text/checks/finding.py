@@ -1,0 +1,100 @@
+"""What a check looks at, and what it finds."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from nws.core.text.language import Language
+
+Part: TypeAlias = Literal["articles", "references", "predictions", "texts"]
+"""Of a row; `texts` are all three."""
+SHOWN = 40
+"""Characters of an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRow:
+    """An article with its references, a prediction with its references, or all of them.
+
+    Attributes:
+        id: of the article. Several predictions may have the same one.
+        article: "" where it is not known.
+        references: none where they are not known.
+        prediction: None where there is none; "" is an empty one.
+        raw: what a model wrote, where the prediction is only a part of it.
+    """
+
+    id: str
+    article: str = ""
+    references: Sequence[str] = ()
+    prediction: str | None = None
+    raw: str | None = None
+
+    def texts(self, part: Part) -> Iterator[str]:
+        """The texts of a part."""
+        if part in ("articles", "texts") and self.article:
+            yield self.article
+        if part in ("references", "texts"):
+            yield from self.references
+        if part in ("predictions", "texts") and self.prediction is not None:
+            yield self.prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of all rows.
+
+    Attributes:
+        language: of the texts; None where nobody knows it.
+        articles: how many there are in all; None where it does not matter which of them have a prediction.
+        every: of so many rows one is looked at by checks that take long.
+    """
+
+    language: Language | None = None
+    articles: int | None = None
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check found in some rows: in how many of how many, an example, and what `says` has a place for."""
+
+    count: int
+    total: int
+    example: str = ""
+    detail: str = ""
+
+
+class Look(Protocol):
+    """A check at work: it sees each row once, and holds no text but examples."""
+
+    def add(self, row: CheckedRow) -> None:
+        """Look at a row."""
+
+    def found(self) -> Iterator[Found]:
+        """What was found in all rows: nothing where it may be chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check.
+
+    Attributes:
+        name: that stored findings have.
+        looks_at: the part of a row.
+        says: the verb of the sentence "5 of 9 articles …", with a place for `{detail}` if there is one.
+        advice: one sentence on what to do.
+        look: begins to look at rows.
+    """
+
+    name: str
+    looks_at: Part
+    says: str
+    advice: str
+    look: Callable[[Part, Context], Look]
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text[: 4 * SHOWN].split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,0 +1,170 @@
+"""What every check finds, and that plain texts have nothing of it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nws.core.text.checks.all_checks import CHECKS, CheckedRow, Context, Finding, check_rows
+
+PLACES = [
+    "Hull",
+    "Dover",
+    "Leeds",
+    "York",
+    "Bath",
+    "Derby",
+    "Exeter",
+    "Luton",
+    "Oxford",
+    "Poole",
+    "Ripon",
+    "Truro",
+    "Wells",
+    "Ely",
+]
+ENGLISH = Context("en")
+
+
+def article(place: str) -> str:
+    return f"{place} will repair its old bridge in spring. The council of {place} has the money for {place}."
+
+
+def rows(
+    article_has: str = "{}", reference_has: str = "{}", prediction_has: str | None = None, some: int = 14
+) -> Iterator[CheckedRow]:
+    """Rows of which the first `some` have something in a text, in place of `{}`."""
+    for i, place in enumerate(PLACES):
+        has = [text if i < some and text is not None else "{}" for text in (article_has, reference_has, prediction_has)]
+        texts = (article(place), f"{place} mends a bridge in spring.", f"Bridge of {place}: the council has money.")
+        made = [form.replace("{}", text) for form, text in zip(has, texts, strict=True)]
+        yield CheckedRow(place, made[0], (made[1],), None if prediction_has is None else made[2])
+
+
+def found(rows: Iterator[CheckedRow], context: Context = ENGLISH) -> list[Finding]:
+    return check_rows(rows, "x", context)
+
+
+@pytest.mark.parametrize(
+    ("name", "prediction"),
+    [
+        ("html", "{} Tom &amp; Ann."),
+        ("marks", "{} [SEP] <q> "),
+        ("ptb", "-LRB- x -RRB- {}"),
+        ("subwords", "bri@@ dge {}"),
+        ("subwords", "{} ▁the ▁bridge"),
+        ("subwords", "{} brid ##ges"),
+        *(
+            ("special_tokens", f"{{}} {token}")
+            for token in ("<extra_id_0>", "[/INST]", "<end_of_turn>", "<unk>", "[MASK]")
+        ),
+        ("ligatures", "{} oﬃcial"),
+        ("hyphens", "{} coun-\ncillors"),
+        ("escapes", r"{} the town\u2019s"),
+        ("mojibake", "{} the townâ€™s"),
+        ("mojibake", "{} cafÃ©"),
+        ("bbcode", "[b]{}[/b]"),
+        ("formulas", "{} @xmath12"),
+        ("no_words", "..."),
+        ("placeholder", "N/A"),
+        ("placeholder", "No summary available."),
+        ("language", "Le conseil municipal a décidé de réparer le vieux pont avant l'hiver prochain. {}"[:-2]),
+        ("opening", "Here is a summary: {}"),
+        ("markdown", "**{}**"),
+        ("common_prediction", "I cannot"),
+    ],
+)
+def test_what_half_of_the_predictions_have_is_found(name: str, prediction: str) -> None:
+    of = [finding for finding in found(rows(prediction_has=prediction, some=7)) if finding.check == name]
+    assert [(finding.count, finding.total) for finding in of] == [(7, 14)]
+    assert str(of[0]).startswith("7 of 14 ")
+
+
+def test_plain_rows_have_nothing() -> None:
+    assert found(rows(prediction_has="{}")) == []
+    rich = "{} R&D, 5 < 6, the ##th, pre- and post-war, C:\\users, [I]t, <John>, a 20-year-old, exposé, ﬂ"[:-3]
+    assert found(rows(prediction_has=rich)) == []
+
+
+def test_one_text_in_fourteen_may_be_chance() -> None:
+    assert found(rows(prediction_has="{} &amp;", some=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "detail"),
+    [
+        ("boilerplate", [CheckedRow(p, f"By. Daily Mail Reporter. {article(p)}") for p in PLACES], "begin"),
+        (
+            "boilerplate",
+            [CheckedRow(p, f"Share this with{' ' * (i % 2)}Email {article(p)}") for i, p in enumerate(PLACES)],
+            "begin",
+        ),
+        ("boilerplate", [CheckedRow(p, f"{article(p)} Follow us on Twitter.") for p in PLACES], "end"),
+        ("same_text", [CheckedRow(f"{p}{i}", article(p), (f"{i}",)) for p in PLACES for i in (1, 2)], ""),
+        ("same_prediction", [CheckedRow(p, "", (str(i),), f"Of {p}.") for p in PLACES for i in (1, 2)], ""),
+        ("several_references", [CheckedRow(p, article(p), (f"Of {p}.", f"Of {p} and us.")) for p in PLACES], "2.0"),
+        ("common_reference", [CheckedRow(p, article(p), ("Bridge is mended.",)) for p in PLACES], ""),
+        ("reference_in_article", [CheckedRow(p, article(p), (article(p),)) for p in PLACES], ""),
+        ("reference_in_article", [CheckedRow(p, article(p), (f"{p} will repair its old bridge",)) for p in PLACES], ""),
+        *(
+            (
+                "shifted_references",
+                [
+                    CheckedRow(p, article(p), (f"{PLACES[(i + step) % 14]} mends a bridge.",))
+                    for i, p in enumerate(PLACES)
+                ],
+                where,
+            )
+            for step, where in ((1, "next"), (-1, "previous"))
+        ),
+        (
+            "repeated_article",
+            [CheckedRow(p, article(p), (), f"Summarise: {article(p)} TL;DR: {p}") for p in PLACES],
+            "",
+        ),
+        ("cut_thoughts", [CheckedRow(p, "", (), "", f"<think>Of {p}") for p in PLACES], ""),
+        ("thoughts", [CheckedRow(p, "", (), f"{p}.", f"<think>Of</think>{p}.") for p in PLACES], ""),
+    ],
+)
+def test_what_rows_have_together_is_found(name: str, changed: list[CheckedRow], detail: str) -> None:
+    of = [finding for finding in found(iter(changed)) if finding.check == name]
+    assert [finding.detail for finding in of] == [detail]
+    assert of[0].count >= len(PLACES) - 1
+
+
+def test_predictions_for_some_articles_are_told() -> None:
+    assert [str(one) for one in found(rows(prediction_has="{}"), Context("en", articles=20))] == [
+        "14 of 20 predictions of x that the articles need are there. Systems are compared on these articles alone."
+    ]
+
+
+def test_every_check_has_a_name_of_its_own_and_one_sentence_of_advice() -> None:
+    assert len({(check.name, check.looks_at) for check in CHECKS}) == len(CHECKS)
+    for check in CHECKS:
+        assert check.advice.endswith(".")
+        assert "\n" not in check.advice
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("cnn_dailymail", {"ptb"}),
+        ("frank_cnn", set()),
+        ("frank_xsum", {"boilerplate", "mojibake"}),  # the originals have “willâ€¦”, too
+        ("gigaword", {"ptb", "same_text"}),
+        ("dialogsum", {"several_references"}),
+    ],
+)
+def test_real_datasets_get_no_false_finding(shared_data: Path, file: str, expected: set[str]) -> None:
+    read = [json.loads(line) for line in (shared_data / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = [next(row[name] for name in ("article", "document", "dialogue", "text") if name in row) for row in read]
+    references = [next(row[name] for name in ("highlights", "summary", "summaries") if name in row) for row in read]
+    made = [
+        CheckedRow(row["id"], text, (of,) if isinstance(of, str) else of)
+        for row, text, of in zip(read, texts, references, strict=True)
+    ]
+    findings = check_rows(made, file, Context("en", every=10))
+    assert {finding.check for finding in findings} == expected
+    if file == "frank_xsum":
+        assert max(finding.count for finding in findings if finding.check == "boilerplate") == 18
