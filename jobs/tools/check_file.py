@@ -1,4 +1,4 @@
-"""`nws check`: the health card of a file of articles, and of predictions for them. No model is loaded but a tokenizer."""
+"""`nws check`: the health card of a file of articles, and of predictions for them. Only a tokenizer is loaded."""
 
 import itertools
 from array import array

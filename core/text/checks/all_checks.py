@@ -9,26 +9,29 @@ from nws.core.text.checks.finding import SHOWN, Check, CheckedRow, Context, Part
 from nws.core.text.checks.looks import (
     FEW,
     Again,
-    Boilerplate,
     Incomplete,
-    Inside,
-    SeveralReferences,
     ShiftedReferences,
-    Thoughts,
     common_texts,
+    first_letters,
     in_texts,
+    last_letters,
     opening_words,
     other_languages,
-    reference_from_beginning,
-    repeated_article,
-    without_words,
+    rows,
+    whole,
 )
 from nws.core.text.checks.signs import MISSING, SIGNS
-from nws.core.text.model_outputs import LOOKS_MARKED
+from nws.core.text.length import bare_words
+from nws.core.text.model_outputs import LOOKS_MARKED, without_thoughts
+from nws.core.text.near_copies import plain_words
 from nws.core.text.text_marks import KINDS
 
-_CLEAN = "To remove them, set clean_outputs to {}."
-_MARKS = {"html": "hold HTML", "marks": "hold marks between sentences", "ptb": "hold tokens of the Penn Treebank"}
+_AROUND = 15
+"""Characters that are shown on both sides of what is found."""
+_HOLDS = {"html": "hold HTML", "marks": "hold marks between sentences", "ptb": "hold tokens of the Penn Treebank"}
+_LETTER = re.compile(r"[^\W_]")
+_NARROW = "Intervals are too narrow: write one row with a list of references."
+_CUT_OUT = "Systems take them for news: remove what is not part of the article."
 
 
 def _shown(find: Callable[[str], re.Match[str] | None]) -> Callable[[str], str | None]:
@@ -36,44 +39,69 @@ def _shown(find: Callable[[str], re.Match[str] | None]) -> Callable[[str], str |
 
     def place(text: str) -> str | None:
         found = find(text)
-        return None if found is None else text[max(0, found.start() - 15) : found.end() + 15]
+        return None if found is None else text[max(0, found.start() - _AROUND) : found.end() + _AROUND]
 
     return place
+
+
+def _without_words(text: str) -> str | None:
+    return None if _LETTER.search(text) else text
 
 
 def _placeholder(text: str) -> str | None:
     return text if len(text) < SHOWN and re.fullmatch(MISSING, text) else None
 
 
+def _begins_article(row: CheckedRow) -> str | None:
+    """The reference with which the article begins, or that is the article."""
+    for reference in row.references if row.article else ():
+        words = plain_words(reference)
+        if words and plain_words(row.article[: 2 * len(reference) + 100])[: len(words)] == words:
+            return reference
+    return "" if row.article and row.references else None
+
+
+def _repeats_article(row: CheckedRow) -> str | None:
+    """The prediction that holds nine tenths of its article, word by word."""
+    if row.prediction is None or not row.article:
+        return None
+    words = bare_words(row.article) if len(row.prediction) > 0.8 * len(row.article) else []
+    beginning = " ".join(words[: -(-9 * len(words) // 10)])
+    return row.prediction if len(words) > FEW and beginning in " ".join(bare_words(row.prediction)) else ""
+
+
+def _thoughts(row: CheckedRow, are_cut: bool) -> str | None:
+    """The id of a row whose prediction ends within its thoughts, or stands behind them."""
+    if row.raw is None:
+        return None if row.prediction is None else ""
+    rest = without_thoughts(row.raw)
+    return row.id if rest != row.raw and (rest is None) == are_cut else ""
+
+
+def _several(row: CheckedRow) -> str | None:
+    return f"{len(row.references)} of {row.id}" if len(row.references) > 1 else "" if row.references else None
+
+
+def _answer(row: CheckedRow) -> str | None:
+    return f"{row.id}\n{row.prediction}" if row.references and row.prediction else None
+
+
 CHECKS = (
     *(
-        Check(kind, "texts", _MARKS[kind], f"To remove them, set clean_texts to {kind}.", in_texts(_shown(at.find)))
+        Check(kind, "texts", _HOLDS[kind], f"To remove them, set clean_texts to {kind}.", in_texts(_shown(at.find)))
         for kind, at in KINDS.items()
     ),
     *(
-        Check(
-            sign.name,
-            "texts",
-            sign.says,
-            sign.advice,
-            in_texts(_shown(re.compile(sign.pattern).search), sign.least_share),
-        )
-        for sign in SIGNS
+        Check(at.name, "texts", at.says, at.advice, in_texts(_shown(re.compile(at.pattern).search), at.least_share))
+        for at in SIGNS
     ),
-    Check("no_words", "articles", "have no word", "They fail.", in_texts(without_words, 0, 1)),
-    Check("no_words", "references", "have no word", "They are left out.", in_texts(without_words, 0, 1)),
-    Check("no_words", "predictions", "have no word", "Each scores 0, or next to it.", in_texts(without_words, 0, 1)),
-    Check(
-        "placeholder", "references", "stand for a missing one", "Leave the field empty.", in_texts(_placeholder, 0, 1)
-    ),
-    Check(
-        "placeholder", "predictions", "stand for a missing one", "Leave the field empty.", in_texts(_placeholder, 0, 1)
-    ),
+    Check("no_words", "texts", "have a text without words", "It counts as empty.", in_texts(_without_words, 0, 1)),
+    Check("placeholder", "texts", "stand for a missing text", "Leave the field empty.", in_texts(_placeholder, 0, 1)),
     Check(
         "language",
         "articles",
         "look like another language than {detail}",
-        "They are treated as that language, and texts in another script fail.",
+        "They are treated as that language; texts in another script fail.",
         other_languages(0.1),
     ),
     Check(
@@ -83,52 +111,43 @@ CHECKS = (
         "They are scored as that language.",
         other_languages(0),
     ),
-    Check(
-        "boilerplate",
-        "articles",
-        "{detail} with the same words",
-        "Systems take them for news: remove what is not part of the article.",
-        Boilerplate,
-    ),
+    Check("beginning", "articles", "begin with the same words", _CUT_OUT, common_texts(first_letters, 0.05)),
+    Check("end", "articles", "end with the same words", _CUT_OUT, common_texts(last_letters, 0.05)),
     Check(
         "same_text",
         "articles",
         "have the text of another article",
-        "Intervals are too narrow: write one row with a list of references.",
-        partial(Again, lambda row: row.article or None),
+        _NARROW,
+        partial(Again, lambda row: row.article),
     ),
     Check(
-        "same_prediction",
-        "predictions",
-        "repeat the prediction before for the same article",
-        "Intervals are too narrow: write one row with a list of references.",
-        partial(Again, lambda row: f"{row.id}\n{row.prediction}" if row.references and row.prediction else None),
+        "same_prediction", "predictions", "repeat another one for the same article", _NARROW, partial(Again, _answer)
     ),
     Check(
         "several_references",
         "references",
-        "have several references, {detail} on average",
+        "are several of one article",
         "The best one counts. If they are the sentences of one, set join_references.",
-        SeveralReferences,
+        rows(_several),
     ),
     Check(
         "common_reference",
         "references",
-        "have the same reference",
+        "are the same text",
         "Remove it if it stands for a missing one.",
-        common_texts(lambda text: text, least_count=2),
+        common_texts(whole, least_count=2),
     ),
     Check(
-        "reference_in_article",
+        "begins_article",
         "references",
-        "have a reference with which their article begins",
+        "begin their article, or are it",
         "Then lead scores too well: check the reference field.",
-        partial(Inside, reference_from_beginning),
+        rows(_begins_article, 0.05, 2),
     ),
     Check(
         "shifted_references",
         "references",
-        "have a reference that fits the {detail} article better",
+        "fit the {detail} article better",
         "Check that references stand beside their own articles.",
         ShiftedReferences,
     ),
@@ -137,36 +156,36 @@ CHECKS = (
         "predictions",
         "end within their thoughts",
         "They score 0: raise max_tokens.",
-        partial(Thoughts, True),
+        rows(partial(_thoughts, are_cut=True)),
     ),
-    Check("thoughts", "predictions", "had thoughts", "Only the text behind them is scored.", partial(Thoughts, False)),
+    Check(
+        "thoughts",
+        "predictions",
+        "had thoughts",
+        "Only the text behind them is scored.",
+        rows(partial(_thoughts, are_cut=False)),
+    ),
     Check(
         "opening",
         "predictions",
         "begin with the same words",
-        _CLEAN.format("preamble"),
-        common_texts(opening_words, least_count=FEW),
+        "To remove a preamble, set clean_outputs to preamble.",
+        common_texts(opening_words),
     ),
     Check(
         "markdown",
         "predictions",
         "hold Markdown",
-        _CLEAN.format("markup"),
+        "To remove it, set clean_outputs to markup.",
         in_texts(_shown(LOOKS_MARKED.search), 0.1, FEW),
     ),
+    Check("common_prediction", "predictions", "are the same text", "See how they were made.", common_texts(whole)),
     Check(
-        "common_prediction",
-        "predictions",
-        "are the same text",
-        "Check how they were written.",
-        common_texts(lambda text: text, least_count=FEW),
-    ),
-    Check(
-        "repeated_article",
+        "repeats_article",
         "predictions",
         "repeat their article",
-        "Cut the prompt off.",
-        partial(Inside, repeated_article),
+        "Remove the prompt from what the model wrote.",
+        rows(_repeats_article, 0.05, 2),
     ),
     Check(
         "incomplete",
@@ -185,7 +204,7 @@ class Finding:
     Attributes:
         check: its name.
         part: what it looked at.
-        place: what was looked at, as it is called in sentences.
+        place: the file or system, as it is called in sentences.
         count, total: how many of how many rows have it.
         example: what one of them has; may be "".
         detail: what else the sentence says; may be "".

@@ -75,6 +75,10 @@ class Look(Protocol):
         """What was found in all rows: nothing where it may be chance."""
 
 
+StartLook: TypeAlias = Callable[[Part, Context], Look]
+"""Begin to look at a part of rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check.
@@ -84,14 +88,14 @@ class Check:
         looks_at: the part of a row.
         says: the verb of the sentence "5 of 9 articles …", with a place for `{detail}` if there is one.
         advice: one sentence on what to do.
-        look: begins to look at rows.
+        look: how it decides.
     """
 
     name: str
     looks_at: Part
     says: str
     advice: str
-    look: Callable[[Part, Context], Look]
+    look: StartLook
 
 
 def shortened(text: str) -> str:

@@ -20,7 +20,7 @@ class Sign:
 SIGNS = (
     Sign(
         "subwords",
-        r"@@(?<=\w@@)(?=\s|$)|▁\w|##(?<=\w ##)(?!(?:th|st|nd|rd|s|am|pm|km|mph|m|bn?|c|f)\b)[a-z]",  # "the ##th" of Gigaword
+        r"@@(?<=\w@@)(?=\s|$)|▁\w|##(?<=\w ##)(?!(?:th|st|nd|rd|s|am|pm|km|mph|m|bn?|c|f)\b)[a-z]",  # "the ##th"
         "are cut into the pieces of a tokenizer",
         "Decode them with that tokenizer.",
     ),

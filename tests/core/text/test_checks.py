@@ -8,22 +8,8 @@ import pytest
 
 from nws.core.text.checks.all_checks import CHECKS, CheckedRow, Context, Finding, check_rows
 
-PLACES = [
-    "Hull",
-    "Dover",
-    "Leeds",
-    "York",
-    "Bath",
-    "Derby",
-    "Exeter",
-    "Luton",
-    "Oxford",
-    "Poole",
-    "Ripon",
-    "Truro",
-    "Wells",
-    "Ely",
-]
+PLACES = ["Hull", "Dover", "Leeds", "York", "Bath", "Derby", "Exeter", "Luton", "Oxford", "Poole", "Ripon", "Truro"]
+PLACES += ["Wells", "Ely"]
 ENGLISH = Context("en")
 
 
@@ -94,19 +80,19 @@ def test_one_text_in_fourteen_may_be_chance() -> None:
 @pytest.mark.parametrize(
     ("name", "changed", "detail"),
     [
-        ("boilerplate", [CheckedRow(p, f"By. Daily Mail Reporter. {article(p)}") for p in PLACES], "begin"),
+        ("beginning", [CheckedRow(p, f"By. Daily Mail Reporter. {article(p)}") for p in PLACES], ""),
         (
-            "boilerplate",
+            "beginning",
             [CheckedRow(p, f"Share this with{' ' * (i % 2)}Email {article(p)}") for i, p in enumerate(PLACES)],
-            "begin",
+            "",
         ),
-        ("boilerplate", [CheckedRow(p, f"{article(p)} Follow us on Twitter.") for p in PLACES], "end"),
+        ("end", [CheckedRow(p, f"{article(p)} Follow us on Twitter.") for p in PLACES], ""),
         ("same_text", [CheckedRow(f"{p}{i}", article(p), (f"{i}",)) for p in PLACES for i in (1, 2)], ""),
         ("same_prediction", [CheckedRow(p, "", (str(i),), f"Of {p}.") for p in PLACES for i in (1, 2)], ""),
-        ("several_references", [CheckedRow(p, article(p), (f"Of {p}.", f"Of {p} and us.")) for p in PLACES], "2.0"),
+        ("several_references", [CheckedRow(p, article(p), (f"Of {p}.", f"Of {p} and us.")) for p in PLACES], ""),
         ("common_reference", [CheckedRow(p, article(p), ("Bridge is mended.",)) for p in PLACES], ""),
-        ("reference_in_article", [CheckedRow(p, article(p), (article(p),)) for p in PLACES], ""),
-        ("reference_in_article", [CheckedRow(p, article(p), (f"{p} will repair its old bridge",)) for p in PLACES], ""),
+        ("begins_article", [CheckedRow(p, article(p), (article(p),)) for p in PLACES], ""),
+        ("begins_article", [CheckedRow(p, article(p), (f"{p} will repair its old bridge",)) for p in PLACES], ""),
         *(
             (
                 "shifted_references",
@@ -119,7 +105,7 @@ def test_one_text_in_fourteen_may_be_chance() -> None:
             for step, where in ((1, "next"), (-1, "previous"))
         ),
         (
-            "repeated_article",
+            "repeats_article",
             [CheckedRow(p, article(p), (), f"Summarise: {article(p)} TL;DR: {p}") for p in PLACES],
             "",
         ),
@@ -151,7 +137,7 @@ def test_every_check_has_a_name_of_its_own_and_one_sentence_of_advice() -> None:
     [
         ("cnn_dailymail", {"ptb"}),
         ("frank_cnn", set()),
-        ("frank_xsum", {"boilerplate", "mojibake"}),  # the originals have “willâ€¦”, too
+        ("frank_xsum", {"beginning", "mojibake"}),  # the originals have “willâ€¦”, too
         ("gigaword", {"ptb", "same_text"}),
         ("dialogsum", {"several_references"}),
     ],
@@ -167,4 +153,4 @@ def test_real_datasets_get_no_false_finding(shared_data: Path, file: str, expect
     findings = check_rows(made, file, Context("en", every=10))
     assert {finding.check for finding in findings} == expected
     if file == "frank_xsum":
-        assert max(finding.count for finding in findings if finding.check == "boilerplate") == 18
+        assert max(finding.count for finding in findings if finding.check == "beginning") == 18

@@ -1,0 +1,49 @@
+"""`nws check`: what is in a file of articles, before a run."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nws.jobs.commands.options import Json, grouped, plain
+from nws.jobs.commands.shared import err, out
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """Options of `nws check`."""
+
+    predictions: Path | None = plain("--predictions FILE", "What systems wrote for these articles, by id.")
+    train: str | None = plain("--train FILE", "Articles that a model was trained on: are these among them?")
+    split: str = plain("--split NAME", "Split of a dataset that has several.", "test")
+    text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
+    reference_field: str | None = plain("--reference-field NAME", "Field with the references; likewise.")
+    key_field: str | None = plain("--key-field NAME", "Field with the ids; likewise.")
+    clean_texts: str = plain(
+        "--clean-texts KINDS", "What is removed from texts first: html, marks, ptb, with commas between them.", ""
+    )
+
+
+@grouped
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Articles: JSONL, JSON, CSV, TSV or Parquet, or a folder.")],
+    options: CheckOptions,
+    as_json: Json = False,
+) -> None:
+    """Show what is in a file of articles, and what may be wrong with it.
+
+    Lengths, extractiveness, languages, copies, and every check of the texts. No model is loaded.
+    """
+    from nws.core.text.dataset import Dataset
+    from nws.jobs.drive.progress import run_progress
+    from nws.jobs.tools.check_file import check_file, print_card
+
+    fields = options.text_field, options.reference_field, options.key_field
+    names = dict(zip(("text_field", "reference_field", "key_field"), fields, strict=True))
+    dataset = Dataset(file, options.split, clean_texts=options.clean_texts, **names)
+    train = None if options.train is None else Dataset(options.train, "train")
+    with run_progress(err) as advance:
+        card = check_file(dataset, options.predictions, train, advance)
+    print(json.dumps(card.as_dict())) if as_json else print_card(card, out)
