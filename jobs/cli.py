@@ -20,6 +20,7 @@ import typer.core
 
 from nws.core.errors import NwsError, RecipeError
 from nws.jobs.commands import (
+    check,
     doctor,
     files,
     manage,
@@ -82,6 +83,7 @@ app.command("query", cls=Command)(query.query)
 app.command("write", cls=Command)(write.write)
 app.command("export", cls=Command)(query.export)
 app.command("data", cls=Command)(files.data)
+app.command("check", cls=Command)(check.check)
 app.command("score", cls=Command)(files.score)
 app.command("judge", cls=Command)(files.judge)
 app.command("correlate", cls=Command)(files.correlate)

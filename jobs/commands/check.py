@@ -9,6 +9,7 @@ import typer
 
 from nws.jobs.commands.options import Json, grouped, plain
 from nws.jobs.commands.shared import err, out
+from nws.jobs.report.console import busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,15 @@ def check(
 
     Lengths, extractiveness, languages, copies, and every check of the texts. No model is loaded.
     """
-    from nws.core.text.dataset import Dataset
+    from nws.core.text.dataset import Dataset, open_dataset
     from nws.jobs.drive.progress import run_progress
-    from nws.jobs.tools.check_file import check_file, print_card
+    from nws.jobs.tools.check_file import check_corpus, print_card
 
     fields = options.text_field, options.reference_field, options.key_field
     names = dict(zip(("text_field", "reference_field", "key_field"), fields, strict=True))
-    dataset = Dataset(file, options.split, clean_texts=options.clean_texts, **names)
-    train = None if options.train is None else Dataset(options.train, "train")
-    with run_progress(err) as advance:
-        card = check_file(dataset, options.predictions, train, advance)
+    with busy(f"Reading {file}"):
+        corpus = open_dataset(Dataset(file, options.split, clean_texts=options.clean_texts, **names))
+        train = None if options.train is None else open_dataset(Dataset(options.train, "train"))
+    with run_progress(err, corpus.size) as advance:
+        card = check_corpus(corpus, options.predictions, train, advance)
     print(json.dumps(card.as_dict())) if as_json else print_card(card, out)

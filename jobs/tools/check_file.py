@@ -16,7 +16,7 @@ from nws.core.metrics.config import Options
 from nws.core.models import parse_model, resolve_model
 from nws.core.models.tokens import is_cut, window_tokenizer
 from nws.core.text.checks.all_checks import CheckedRow, Checking, Context, Finding
-from nws.core.text.dataset import Dataset, OpenDataset, open_dataset
+from nws.core.text.dataset import OpenDataset
 from nws.core.text.fragments import coverage_and_density
 from nws.core.text.language import common_language, foreign_language
 from nws.core.text.length import count_words
@@ -121,16 +121,16 @@ class _Summaries:
         return Summaries(len(self.words), _spread(self.words), *means.tolist(), self.cut, self.looked_at)
 
 
-def check_file(
-    dataset: Dataset,
+def check_corpus(
+    corpus: OpenDataset,
     predictions: Path | None = None,
-    train: Dataset | None = None,
+    train: OpenDataset | None = None,
     advance: Callable[[int, int], None] = lambda done, failed: None,
 ) -> Card:
-    """Make the card of a file, which is read once to open it and once to look at it.
+    """Make the card of a dataset, which is read once more than it was to open it.
 
     Args:
-        dataset: the articles.
+        corpus: the articles.
         predictions: file of what systems wrote for them.
         train: articles that a model was trained on.
         advance: is told how many articles are done.
@@ -139,7 +139,6 @@ def check_file(
         CorpusError: a file cannot be read, or a row is malformed.
         ModelError: the tokenizer of the default BERTScore model cannot be found.
     """
-    corpus = open_dataset(dataset)
     language = common_language(corpus)
     size = corpus.size or 0
     tokenizer = window_tokenizer(resolve_model(parse_model(Options().bertscore_model)))
@@ -186,7 +185,7 @@ def check_file(
         dict(languages.most_common()),
         len(near),
         len(first),
-        None if train is None else _in_train(first, hashes, open_dataset(train)),
+        None if train is None else _in_train(first, hashes, train),
         tuple(findings),
     )
 
