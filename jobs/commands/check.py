@@ -29,7 +29,7 @@ class CheckOptions:
 
 @grouped
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Articles: JSONL, JSON, CSV, TSV or Parquet, or a folder.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Articles: a file of rows, or a folder.")],
     options: CheckOptions,
     as_json: Json = False,
 ) -> None:

@@ -98,7 +98,6 @@ def score(
     from nws.core.systems.prediction_rows import by_system
     from nws.core.text.model_outputs import parse_cleaning
     from nws.core.text.text_marks import Preparation
-    from nws.jobs.report.warnings import warn_of_rows
     from nws.jobs.tools.score import print_score, read_scored, row_lines, score_rows, scores_json
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
@@ -116,8 +115,6 @@ def score(
             scores[system] = score_rows(place, rows, names, chosen, options.seed, own, prepared, cleaning)
     for line in (line for score in scores.values() for line in score.told):
         err.print(line, markup=False)
-    scored = [prediction.row for score in scores.values() for prediction in score.predictions]
-    warn_of_rows(str(file), scored, prepared.clean_texts, err)
     if "meteor" in names and options.lang != "ko" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:

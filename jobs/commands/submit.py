@@ -129,21 +129,21 @@ def _submit(
 def _warn(plan: "Plan") -> None:
     """Say which lengths were chosen, and what of a run may not be as it was meant."""
     from nws.jobs.report.warnings import (
+        check_corpora,
+        check_predictions,
         tell_lengths,
         warn_of_controls,
-        warn_of_corpora,
-        warn_of_misfits,
         warn_of_repeats,
     )
 
     corpora = (*plan.train_corpora, *plan.corpora)
-    warn_of_corpora(corpora, plan.language, err)
+    check_corpora(corpora, plan.language, err)
     warn_of_repeats(corpora, err)
     tell_lengths(plan, err)
     if plan.training is None:
         warn_of_controls(plan.systems, err)
     if plan.recipe.predictions:
-        warn_of_misfits(plan, err)
+        check_predictions(plan, err)
 
 
 def _describe(

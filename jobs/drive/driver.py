@@ -19,7 +19,7 @@ from nws.core.errors import RecipeError
 from nws.core.models import model_folder
 from nws.core.stage import Stage
 from nws.core.text.dataset import OpenDataset
-from nws.jobs.drive.outputs import told_of_outputs
+from nws.jobs.drive.outputs import check_outputs
 from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from nws.jobs.drive.reuse import obstacles, works
 from nws.jobs.drive.run import Outcome, Run, take_run
@@ -111,8 +111,8 @@ def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Co
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
     run = Run(store, run_id, epoch, Console(quiet=True), progress_console=console)
     _run_tracked(run, plan, pools)
-    for line in told_of_outputs(store, run_id, plan):
-        console.print(line, markup=False, highlight=False)
+    for finding in check_outputs(store, run_id, plan):
+        console.print(f"Warning: {finding}", markup=False, highlight=False)
     run.finish("done")
 
 
@@ -139,8 +139,8 @@ def _drive(
 
     def work(run: Run) -> None:
         _run_tracked(run, plan, pools, log_to)
-        for line in told_of_outputs(run.store, run_id, plan):
-            run.say(line)
+        for finding in check_outputs(run.store, run_id, plan):
+            run.say(f"Warning: {finding}")
 
     # A pool lets its driver move every few seconds, and a little later where actors die.
     stuck_after = max(plan.recipe.stuck_after, SILENT_SECONDS)

@@ -200,10 +200,10 @@ def _run(plan: "Plan") -> Result:
     from nws.core.arithmetic import one_thread
     from nws.jobs.drive.driver import drive_alone
     from nws.jobs.drive.pools import open_pools
-    from nws.jobs.report.warnings import tell_lengths, warn_of_corpora, warn_of_repeats
+    from nws.jobs.report.warnings import check_corpora, tell_lengths, warn_of_repeats
 
     console = ArgumentConsole()
-    warn_of_corpora(plan.corpora, plan.language, console)
+    check_corpora(plan.corpora, plan.language, console)
     warn_of_repeats(plan.corpora, console)
     tell_lengths(plan, console, "n=")
     with contextlib.ExitStack() as on_error:

@@ -98,7 +98,6 @@ def score(
     from nws.core.plugins.adapters import function_metric
     from nws.core.text.model_outputs import parse_cleaning
     from nws.core.text.text_marks import Preparation
-    from nws.jobs.report.warnings import warn_of_rows
     from nws.jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
@@ -124,7 +123,6 @@ def score(
     console = ArgumentConsole()
     for line in scored.told:
         console.print(line)
-    warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, console)
     return ScoreResult(scored, index)
 
 

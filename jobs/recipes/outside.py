@@ -30,7 +30,6 @@ from nws.core.systems.predictions import Predictions, read_predictions
 from nws.core.systems.system import Document, Embeddings, require_name
 from nws.core.text.length import LengthUnit, cut
 from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
-from nws.core.text.oddities import told_of_samples
 from nws.core.text.reader import PlacedRow, is_file, path_from_anywhere
 from nws.core.text.rows import LIST_MARKS
 from nws.core.text.segmentation import unsegmented
@@ -269,12 +268,7 @@ def misfits(plan: Plan) -> list[str]:
         for spec in plan.recipe.predictions
         if spec.systems
     ]
-    lines = told + [line for system in systems for line in _misfits(system, keys)]
-    for system in (system for system in systems if system.parts and system.lists == "join"):
-        articles = itertools.chain.from_iterable(plan.corpora)
-        lists = ((system.parts[one.key], one.references) for one in articles if one.key in system.parts)
-        lines += told_of_samples(f"predictions of {system.name}", lists)
-    return lines
+    return told + [line for system in systems for line in _misfits(system, keys)]
 
 
 def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:

@@ -1,103 +1,49 @@
 """Warnings of what is told before the work begins: articles, systems and predictions that will not give an answer."""
 
 import itertools
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 
-from nws.core.metrics.metric import Row
 from nws.core.systems.predictions import Predictions
-from nws.core.text.alike import find_alike
+from nws.core.text.checks.all_checks import LOOKED_AT, CheckedRow, Context, Finding, check_rows
 from nws.core.text.dataset import OpenDataset
-from nws.core.text.language import LANGUAGE_NAMES, Language, find_foreign
-from nws.core.text.text_marks import find_marks
+from nws.core.text.language import Language
+from nws.core.text.model_outputs import RAW
 from nws.jobs.report.numerals import counted
 from nws.jobs.report.system_names import system_names
 
 if TYPE_CHECKING:
     from nws.jobs.recipes.plan import Plan
 
-# Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
-_MOST_FOREIGN = 0.1
-_SAMPLE_SIZE = 50
-_LOOKED_AT = 2_000
-"""The first rows, for what is all over a dataset or nowhere: marks, and what articles have alike."""
-_LEAST_MARKED = 0.01
-"""Of the rows, and two of them. One article in thousands quotes a tag or has "R&amp;D"; no mean shows that."""
+_LANGUAGES = 50
+"""Of these rows, so many tell the language."""
 _LACKING = {
     "random": "no gain at equal n can be told",
     "lead": "no system can be compared with the first n words of the article",
 }
 
 
-def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> None:
-    """Warn of each dataset whose articles look like another language, have marks that are no words, or are alike.
-
-    It is read once: 50 articles spread over it for the language (the first 50 of a stream), and the first 2,000.
-    """
+def check_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> list[Finding]:
+    """Check the first articles of each dataset, and print what was found. It is read once, up to there."""
+    found: list[Finding] = []
     for corpus in corpora:
         if corpus.split != "all":
             console.print(f"Reading the split {corpus.split} of {corpus.name}.", markup=False)
-        numbers = np.arange(_LOOKED_AT if corpus.ids is None else len(corpus.ids))
-        spread = numbers % (1 if corpus.ids is None else max(1, len(numbers) // _SAMPLE_SIZE)) == 0
-        chosen = spread | (numbers < _LOOKED_AT)
-        articles = list(itertools.islice(corpus.read(chosen), _LOOKED_AT + _SAMPLE_SIZE))
-        texts = [article.text for article in itertools.compress(articles, spread[chosen])]
-        label = f"articles of {corpus.name} ({corpus.split})"
-        _warn_of_language(label, texts[:_SAMPLE_SIZE], language, console)
-        label = f"{'first ' if len(articles) > _LOOKED_AT else ''}{label}"
-        rows = [(article.text, *article.references) for article in articles[:_LOOKED_AT]]
-        references = [len(row) - 1 for row in rows if len(row) > 1]
-        _warn_of_marks(label, rows, references, corpus.dataset.preparation.clean_texts, console)
-        different = dict.fromkeys(text for text, *_ in rows)
-        if again := sum(bool(text) for text, *_ in rows) - len(different.keys() - {""}):
-            line = f"Warning: Texts stand again in {again} of the {len(rows)} {label}: each is one more article."
-            console.print(f"{line} Rows with one id and one text are one article.", markup=False, soft_wrap=True)
-        if alike := "; ".join(find_alike(different)):
-            line = f"Warning: Of the {len(different)} {label}, {alike}."
-            console.print(f"{line} Systems take that for news: cut out what is none.", markup=False, soft_wrap=True)
+        articles = list(itertools.islice(corpus, LOOKED_AT))
+        rows = [CheckedRow(article.key, article.text, article.references) for article in articles]
+        context = Context(language, every=max(1, len(rows) // _LANGUAGES))
+        place = f"{corpus.name} ({corpus.split}){', the first ones' * (len(rows) == LOOKED_AT)}"
+        found += check_rows(rows, place, context, corpus.dataset.preparation.clean_texts)
+    print_findings(found, console)
+    return found
 
 
-def warn_of_rows(place: str, rows: Sequence[Row], removed: Collection[str], console: Console) -> None:
-    """Warn of marks in predictions, references and sources, but for kinds that are removed; tell of references."""
-    texts = [(row.prediction, *row.references, row.source or "") for row in rows[:_LOOKED_AT]]
-    label = f"{'first ' if len(rows) > _LOOKED_AT else ''}rows of {place}"
-    _warn_of_marks(label, texts, [len(row.references) for row in rows[:_LOOKED_AT]], removed, console)
-
-
-def _warn_of_marks(
-    label: str, rows: Sequence[Sequence[str]], references: Sequence[int], removed: Collection[str], console: Console
-) -> None:
-    """Warn of kinds of marks, and say how many references rows have where they may be the sentences of one."""
-    counts, examples = Counter[str](), dict[str, str]()
-    for row in rows:
-        found = {kind: example for text in reversed(row) for kind, example in find_marks(text).items()}
-        counts.update(found.keys())
-        examples = found | examples
-    least = max(2, _LEAST_MARKED * len(rows))
-    if kinds := [kind for kind in sorted(examples) if kind not in removed and counts[kind] >= least]:
-        told = ", ".join(f"{kind} in {counts[kind]} ({examples[kind]!r})" for kind in kinds)
-        line = f"Warning: Of the {len(rows)} {label}, texts have signs that count as words and are none: {told}."
-        console.print(f"{line} To remove them: --clean-texts {','.join(kinds)}", markup=False, soft_wrap=True)
-    if sum(references) > len(references):
-        each = "" if min(references) < max(references) else f", {references[0]} of each"
-        line = f"{sum(references)} references of {len(references)} {label}{each}: the best one counts."
-        console.print(f"{line} If they are the sentences of one: --join-references", markup=False, soft_wrap=True)
-
-
-def _warn_of_language(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
-    foreign = find_foreign(texts, language)
-    if foreign.total() > _MOST_FOREIGN * len(texts):
-        name, codes = LANGUAGE_NAMES[language], ", ".join(code for code, _ in foreign.most_common())
-        console.print(
-            f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than {name} "
-            f"(ISO 639: {codes}). Those in another script fail. The others are treated as {name}, so the results may "
-            "be meaningless.",
-            markup=False,
-        )
+def print_findings(findings: Iterable[Finding], console: Console) -> None:
+    """Print what checks found, a line each."""
+    for finding in findings:
+        console.print(f"Warning: {finding}", markup=False, soft_wrap=True)
 
 
 def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:
@@ -140,8 +86,8 @@ def require_labels_fit(plan: "Plan") -> None:
     names.labelled(plan.recipe.labels, "the recipe")
 
 
-def warn_of_misfits(plan: "Plan", console: Console) -> None:
-    """Say which predictions are of no article, which articles have none, and which marks predictions have.
+def check_predictions(plan: "Plan", console: Console) -> list[Finding]:
+    """Say which predictions are of no article, and which articles have none; then check the first predictions.
 
     Raises:
         RecipeError: a file of predictions does not fit the articles of the run at all.
@@ -150,8 +96,19 @@ def warn_of_misfits(plan: "Plan", console: Console) -> None:
 
     for line in misfits(plan):
         console.print(f"Warning: {line}", markup=False, soft_wrap=True)
-    for system in itertools.chain.from_iterable(stage.systems for stage in plan.stages):
-        if isinstance(system, Predictions):
-            texts = [(text or "",) for text in itertools.islice(system.texts.values(), _LOOKED_AT)]
-            removed = plan.corpora[0].dataset.preparation.clean_texts
-            _warn_of_marks(f"predictions {system.name}", texts, (), removed, console)
+    found: list[Finding] = []
+    removed = plan.corpora[0].dataset.preparation.clean_texts
+    systems = [one for stage in plan.stages for one in stage.systems if isinstance(one, Predictions)]
+    articles = list(itertools.islice(itertools.chain.from_iterable(plan.corpora), LOOKED_AT)) if systems else []
+    for system in systems:
+        rows = [
+            CheckedRow(
+                *(one.key, one.text, (), system.texts[one.key] or "", system.raw.get(one.key, {}).get(RAW)),
+                system.parts.get(one.key, ()) if system.lists == "join" else (),
+            )
+            for one in articles
+            if one.key in system.texts
+        ]
+        found += check_rows(rows, system.name, Context(plan.language), removed, "predictions")
+    print_findings(found, console)
+    return found

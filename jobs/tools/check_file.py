@@ -1,6 +1,7 @@
 """`nws check`: the health card of a file of articles, and of predictions for them. Only a tokenizer is loaded."""
 
 import itertools
+import json
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -10,26 +11,31 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from tokenizers import Tokenizer
 
 from nws.core.article import Article
 from nws.core.metrics.config import Options
-from nws.core.models import parse_model, resolve_model
-from nws.core.models.tokens import is_cut, window_tokenizer
+from nws.core.models import model_folder, parse_model, resolve_model
 from nws.core.text.checks.all_checks import CheckedRow, Checking, Context, Finding
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.fragments import coverage_and_density
 from nws.core.text.language import common_language, foreign_language
 from nws.core.text.length import count_words
-from nws.core.text.model_outputs import DEFAULT_CLEANING, clean_output
 from nws.core.text.near_copies import near_copies, plain_words
 from nws.jobs.report.numerals import decimals, percent
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.table import Table
+from nws.jobs.tools.compare_texts import read_systems
 
 SAMPLE = 2_000
 """Articles of which near copies are looked for: the first ones."""
 _LANGUAGES, _WINDOWS = 500, 1_000
 """Texts whose language is told, spread over the file, and whose tokens are counted: the first ones."""
+
+_NOTE = (
+    "Words: median (range). Means of compression (words of the article for one of the summary), and of coverage and "
+    "density of extractive fragments (Grusky et al. 2018). Cut: longer than BERTScore's model reads."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class Summaries:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class HealthCard:
     """What is known of a file.
 
     Attributes:
@@ -126,7 +132,7 @@ def check_corpus(
     predictions: Path | None = None,
     train: OpenDataset | None = None,
     advance: Callable[[int, int], None] = lambda done, failed: None,
-) -> Card:
+) -> HealthCard:
     """Make the card of a dataset, which is read once more than it was to open it.
 
     Args:
@@ -141,13 +147,13 @@ def check_corpus(
     """
     language = common_language(corpus)
     size = corpus.size or 0
-    tokenizer = window_tokenizer(resolve_model(parse_model(Options().bertscore_model)))
-    written = {} if predictions is None else _read(predictions)
+    is_cut = _window()
+    written = {} if predictions is None else read_systems([str(predictions)])
     context = Context(language, every=max(1, size // _LANGUAGES))
     removed = corpus.dataset.preparation.clean_texts
     checking = Checking(context, removed)
     of_systems = {name: Checking(Context(language, size), removed, "predictions") for name in written}
-    gathered = {name: _Summaries(lambda text: is_cut(tokenizer, text)) for name in ("reference", *written)}
+    gathered = {name: _Summaries(is_cut) for name in ("reference", *written)}
     words, references, languages, hashes = array("q"), array("q"), Counter[str](), set[int]()
 
     def seen() -> Iterator[Article]:
@@ -162,10 +168,10 @@ def check_corpus(
             for text in article.references:
                 gathered["reference"].add(text, own)
             for name, texts in written.items():
-                if (output := texts.get(article.key)) is not None:
-                    text = clean_output(output, DEFAULT_CLEANING)[0] or ""
+                if article.key in texts:
+                    text = texts[article.key] or ""
                     gathered[name].add(text, own)
-                    of_systems[name].add(CheckedRow(article.key, article.text, (), text, output))
+                    of_systems[name].add(CheckedRow(article.key, article.text, (), text))
             advance(1, 0)
             yield article
 
@@ -174,7 +180,7 @@ def check_corpus(
     findings = checking.findings(f"{corpus.name} ({corpus.split})")
     for name, of_system in of_systems.items():
         findings += of_system.findings(name)
-    return Card(
+    return HealthCard(
         f"{corpus.name} ({corpus.split})",
         size + corpus.repeats,
         corpus.repeats,
@@ -190,10 +196,13 @@ def check_corpus(
     )
 
 
-def _read(file: Path) -> dict[str, dict[str, str]]:
-    from nws.jobs.tools.compare_texts import read_systems
-
-    return read_systems([str(file)])
+def _window() -> Callable[[str], bool]:
+    """Whether the default model of BERTScore reads less than all of a text. Only its tokenizer is loaded."""
+    folder = model_folder(resolve_model(parse_model(Options().bertscore_model)), with_weights=False)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    window = int(json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))["model_max_length"])
+    return lambda text: len(text.encode()) > window // 2 and len(tokenizer.encode(text).ids) > window
 
 
 def _spread(numbers: "array[int]") -> Spread:
@@ -213,7 +222,7 @@ def _in_train(first: list[Article], hashes: set[int], train: OpenDataset) -> tup
     return len(same), len(near)
 
 
-def print_card(card: Card, console: Console) -> None:
+def print_card(card: HealthCard, console: Console) -> None:
     """Print the card, and what was found, in at most two lines each."""
     rows = [
         (
@@ -235,7 +244,7 @@ def print_card(card: Card, console: Console) -> None:
             ("in the training file", f"{same:,} word for word; of the first {card.near_copies_of:,}, {near} nearly")
         )
     Table(("", card.dataset), rows).print(console)
-    columns = ("", "texts", "words", "compression", "fragment coverage", "fragment density", "cut by the scorer")
+    columns = ("", "texts", "words", "compression", "coverage", "density", "cut")
     cells = [
         (
             name,
@@ -249,7 +258,7 @@ def print_card(card: Card, console: Console) -> None:
         for name, of in card.summaries.items()
     ]
     if cells:
-        Table(columns, cells, notes=("Words: median (range). Others: means.",)).print(console)
+        Table(columns, cells, notes=(_NOTE,)).print(console)
     for finding in card.findings:
         print_line(console, str(finding), style="yellow")
     if not card.findings:

@@ -19,11 +19,11 @@ from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
 from nws.core.text import rows as row_fields
+from nws.core.text.checks.all_checks import LOOKED_AT, CheckedRow, Context, check_rows
 from nws.core.text.data_files import REFERENCES, DataFiles
 from nws.core.text.language import ASKED, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
-from nws.core.text.oddities import told_of, told_of_samples
 from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows, regular_file
 from nws.core.text.rows import (
     KEY_FIELDS,
@@ -54,12 +54,13 @@ Located: TypeAlias = Iterable[tuple[str, dict[str, object]]]
 class Prediction:
     """A row of the file: its id, if it has one, what is scored, and what was written where that differs.
 
-    One that ends within its thoughts is scored as an empty text.
+    `parts` are the items of a list that were joined. One that ends within its thoughts is scored as an empty text.
     """
 
     id: object
     row: Row
     raw: str | None = None
+    parts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +199,17 @@ def score_rows(
         told = (*told, *_cut_texts(options, rows))
     any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
-    outputs = ((f"row {row}", one.row.prediction, one.raw) for row, one in enumerate(predictions, start=1))
     if repeats := len(located) - len(predictions):
         told = *told, f"Rows with the id and prediction of another, left out: {repeats}. The references of all count."
-    whose = f"predictions of {place}".removesuffix(" of predictions")
-    if preparation.list_predictions == "join":
-        parts = ((texts_in(row["prediction"], ""), _references(row, AS_IT_IS)) for _, row in located)
-        told = *told, *(f"Warning: {line}" for line in told_of_samples(whose, parts))
-    return FileScore(predictions, scores, seed, (*told, *told_of(whose, outputs, language)))
+    looked_at = [
+        CheckedRow(
+            *(str(one.id or one.row.source or f"row {number}"), one.row.source or "", one.row.references),
+            *(one.row.prediction, one.raw, one.parts),
+        )
+        for number, one in enumerate(predictions[:LOOKED_AT], start=1)
+    ]
+    findings = check_rows(looked_at, place.removesuffix("predictions"), Context(language), preparation.clean_texts)
+    return FileScore(predictions, scores, seed, (*told, *(f"Warning: {finding}" for finding in findings)))
 
 
 def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
@@ -339,7 +343,8 @@ def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs:
     written = joined_text_of(row, "prediction", preparation.list_predictions)
     text, raw = clean_output(written, clean_outputs)
     summary = Row(preparation.text(text or ""), _references(row, preparation), source)
-    return Prediction(name, summary, written if raw else None)
+    parts = texts_in(row["prediction"], "prediction") if preparation.list_predictions == "join" else ()
+    return Prediction(name, summary, written if raw else None, parts)
 
 
 def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, ...]:

@@ -116,9 +116,9 @@ def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) ->
     rows = [{"text": FRENCH, "summary": "Le pont.", "prediction": FRENCH}] * 2
     (tmp_path / "mixed.jsonl").write_text("\n".join(json.dumps({**row, "id": i}) for i, row in enumerate(rows)))
     submitted = nws("submit", "phase1", "--dry-run", "--dataset", "mixed.jsonl")
-    assert submitted.err.count("Warning: 2 of 2 articles of mixed.jsonl (all) may be in another language") == 1
+    assert submitted.err.count("Warning: 2 of 2 articles of mixed.jsonl (all) look like another language") == 1
     scored = nws("score", "mixed.jsonl")
-    assert "Warning: 2 of 2 predictions of mixed.jsonl may be in another language" in scored.err
+    assert "Warning: 2 of 2 predictions of mixed.jsonl look like another language" in scored.err
     assert "(ISO 639: fr)" in scored.err
     told = nws("score", "mixed.jsonl", "--tokenizer", "char").err  # for texts in any language
     assert "Warning" not in told

@@ -21,7 +21,7 @@ from nws.core.text.checks.looks import (
     whole,
 )
 from nws.core.text.checks.signs import MISSING, SIGNS
-from nws.core.text.length import bare_words
+from nws.core.text.length import bare_words, count_words
 from nws.core.text.model_outputs import LOOKS_MARKED, without_thoughts
 from nws.core.text.near_copies import plain_words
 from nws.core.text.text_marks import KINDS
@@ -29,6 +29,13 @@ from nws.core.text.text_marks import KINDS
 _AROUND = 15
 """Characters that are shown on both sides of what is found."""
 _HOLDS = {"html": "hold HTML", "marks": "hold marks between sentences", "ptb": "hold tokens of the Penn Treebank"}
+_SAMPLE, _SAMPLES = 0.67, 1.25
+"""Of the length of a reference: the longest sample, and all samples together."""
+_WITHOUT_WORDS: dict[Part, str] = {
+    "articles": "They fail.",
+    "references": "They are left out.",
+    "predictions": "They score 0, or next to it.",
+}
 _LETTER = re.compile(r"[^\W_]")
 _NARROW = "Intervals are too narrow: write one row with a list of references."
 _CUT_OUT = "Systems take them for news: remove what is not part of the article."
@@ -78,6 +85,14 @@ def _thoughts(row: CheckedRow, are_cut: bool) -> str | None:
     return row.id if rest != row.raw and (rest is None) == are_cut else ""
 
 
+def _samples(row: CheckedRow) -> str | None:
+    """The first of several texts of which the longest is as long as a reference, and all of which are longer."""
+    if len(row.parts) < 2 or not row.references:
+        return None
+    words, reference = [count_words(text) for text in row.parts], min(map(count_words, row.references))
+    return row.parts[0] if max(words) >= _SAMPLE * reference and sum(words) >= _SAMPLES * reference else ""
+
+
 def _several(row: CheckedRow) -> str | None:
     return f"{len(row.references)} of {row.id}" if len(row.references) > 1 else "" if row.references else None
 
@@ -88,15 +103,21 @@ def _answer(row: CheckedRow) -> str | None:
 
 CHECKS = (
     *(
-        Check(kind, "texts", _HOLDS[kind], f"To remove them, set clean_texts to {kind}.", in_texts(_shown(at.find)))
+        Check(kind, "texts", _HOLDS[kind], f"To remove them: --clean-texts {kind}.", in_texts(_shown(at.find)))
         for kind, at in KINDS.items()
     ),
     *(
         Check(at.name, "texts", at.says, at.advice, in_texts(_shown(re.compile(at.pattern).search), at.least_share))
         for at in SIGNS
     ),
-    Check("no_words", "texts", "have a text without words", "It counts as empty.", in_texts(_without_words, 0, 1)),
-    Check("placeholder", "texts", "stand for a missing text", "Leave the field empty.", in_texts(_placeholder, 0, 1)),
+    *(
+        Check("no_words", part, "have no word", advice, in_texts(_without_words, 0, 1))
+        for part, advice in _WITHOUT_WORDS.items()
+    ),
+    *(
+        Check("placeholder", part, "stand for a missing text", "Leave the field empty.", in_texts(_placeholder, 0, 1))
+        for part in _WITHOUT_WORDS
+    ),
     Check(
         "language",
         "articles",
@@ -127,7 +148,7 @@ CHECKS = (
         "several_references",
         "references",
         "are several of one article",
-        "The best one counts. If they are the sentences of one, set join_references.",
+        "The best one counts. If they are the sentences of one: --join-references.",
         rows(_several),
     ),
     Check(
@@ -169,14 +190,14 @@ CHECKS = (
         "opening",
         "predictions",
         "begin with the same words",
-        "To remove a preamble, set clean_outputs to preamble.",
+        "To remove a preamble: --clean-outputs preamble.",
         common_texts(opening_words),
     ),
     Check(
         "markdown",
         "predictions",
         "hold Markdown",
-        "To remove it, set clean_outputs to markup.",
+        "To remove it: --clean-outputs markup.",
         in_texts(_shown(LOOKS_MARKED.search), 0.1, FEW),
     ),
     Check("common_prediction", "predictions", "are the same text", "See how they were made.", common_texts(whole)),
@@ -186,6 +207,13 @@ CHECKS = (
         "repeat their article",
         "Remove the prompt from what the model wrote.",
         rows(_repeats_article, 0.05, 2),
+    ),
+    Check(
+        "samples",
+        "predictions",
+        "are lists that look like samples",
+        "Each list is read as one text. --list-predictions first takes its first item.",
+        rows(_samples, 0.5, 1),
     ),
     Check(
         "incomplete",
@@ -204,7 +232,7 @@ class Finding:
     Attributes:
         check: its name.
         part: what it looked at.
-        place: the file or system, as it is called in sentences.
+        place: the file or system, as it is called in sentences; "" where nothing else is looked at.
         count, total: how many of how many rows have it.
         example: what one of them has; may be "".
         detail: what else the sentence says; may be "".
@@ -223,7 +251,12 @@ class Finding:
         noun = "rows" if self.part == "texts" else self.part
         example = f", such as “{self.example}”" if self.example else ""
         says = check.says.format(detail=self.detail)
-        return f"{self.count} of {self.total} {noun} of {self.place} {says}{example}. {check.advice}"
+        of = f" of {self.place}" if self.place else ""
+        return f"{self.count} of {self.total} {noun}{of} {says}{example}. {check.advice}"
+
+
+LOOKED_AT = 2_000
+"""The first rows, for what is all over a file or nowhere: so many are looked at before a run."""
 
 
 class Checking:

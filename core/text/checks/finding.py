@@ -22,6 +22,7 @@ class CheckedRow:
         references: none where they are not known.
         prediction: None where there is none; "" is an empty one.
         raw: what a model wrote, where the prediction is only a part of it.
+        parts: the items of a prediction that was a list, where they were joined.
     """
 
     id: str
@@ -29,6 +30,7 @@ class CheckedRow:
     references: Sequence[str] = ()
     prediction: str | None = None
     raw: str | None = None
+    parts: Sequence[str] = ()
 
     def texts(self, part: Part) -> Iterator[str]:
         """The texts of a part."""

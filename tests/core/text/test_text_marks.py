@@ -4,11 +4,15 @@ import pytest
 
 from nws.core.article import Article
 from nws.core.errors import RecipeError
-from nws.core.text.text_marks import AS_IT_IS, Preparation, find_marks
+from nws.core.text.text_marks import AS_IT_IS, KINDS, Preparation
 
 EVERY = Preparation("html,marks,ptb")
 MARKS = [" <q> ", " <n>", "</t> <t>", " <S_SEP> ", " [SEP] ", "[X_SEP]", " [unused2] ", "<|endoftext|>", "<s> </s>"]
 MARKS += [" @highlight ", "<br>", "<br />", "\\n", " \\n\\n ", "\\r\\n", " ||||| ", " NEWLINE_CHAR "]
+
+
+def find_marks(text: str) -> list[str]:
+    return [kind for kind, at in KINDS.items() if at.find(text)]
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,6 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     ]
     said = io.StringIO()
     outcome = driver.start(store, plan, "inline", Console(file=said, width=500))
-    assert "Warning: summaries of mine cover 2 of 3 articles: systems are compared on these 2" in said.getvalue()
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.stage, failure.key, failure.error_class) == ("predictions mine", keys[2], "CorpusError")

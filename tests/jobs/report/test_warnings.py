@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from nws.core.text.dataset import Dataset, open_dataset
-from nws.jobs.report.warnings import warn_of_corpora
+from nws.jobs.report.warnings import check_corpora
 
 ENGLISH = "The council has agreed to repair the old bridge before the winter."
 FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant l'hiver."
@@ -18,7 +18,7 @@ def test_a_text_in_ten_is_no_reason_to_warn(tmp_path: Path, french: int, told: s
     rows = [json.dumps({"text": f"{i} {text} {i}", "summary": "S."}) for i, text in enumerate(texts)]
     (tmp_path / "news.jsonl").write_text("\n".join(rows))
     console = Console(file=io.StringIO(), width=1000)
-    warn_of_corpora([open_dataset(Dataset(str(tmp_path / "news.jsonl")))], "en", console)
+    check_corpora([open_dataset(Dataset(str(tmp_path / "news.jsonl")))], "en", console)
     said = console.file.getvalue()  # type: ignore[attr-defined]
     assert told in said
     assert bool(said) == bool(told)
@@ -31,16 +31,16 @@ def test_one_warning_for_each_dataset(tmp_path: Path, size: int) -> None:
         (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
     corpora = [open_dataset(Dataset(str(tmp_path / f"{name}.jsonl"))) for name in ("english", "french")]
     console = Console(file=io.StringIO(), width=1000)
-    warn_of_corpora(corpora, "en", console)
+    check_corpora(corpora, "en", console)
     (line,) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    assert line.startswith(f"Warning: {min(size, 50)} of {min(size, 50)} articles of french.jsonl (all) may be")
+    assert line.startswith(f"Warning: {min(size, 50)} of {min(size, 50)} articles of french.jsonl (all) look like")
 
 
 def told_of(tmp_path: Path, rows: list[dict[str, object]], **settings: object) -> list[str]:
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
     corpus = open_dataset(Dataset(str(tmp_path / "x.jsonl"), **settings))  # type: ignore[arg-type]
     console = Console(file=io.StringIO(), width=1000)
-    warn_of_corpora([corpus], "en", console)
+    check_corpora([corpus], "en", console)
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
@@ -54,7 +54,8 @@ def test_marks_are_told_of_unless_hardly_any_text_has_them(
     rows = [{"text": f"{i}: {ENGLISH} {i} {i} {i}", "summary": f"One {sign} two {i}."} for i, sign in enumerate(signs)]
     told = told_of(tmp_path, rows)
     assert bool(told) == is_told
-    assert all(f"html in {marked} ('One &amp; two 0.'). To remove them: --clean-texts html" in line for line in told)
+    about = "such as “One &amp; two 0.”. To remove them: --clean-texts html."
+    assert all(f"{marked} of {size} rows of x.jsonl (all) hold HTML, {about}" in line for line in told)
     assert told_of(tmp_path, rows, clean_texts="html") == []
 
 
