@@ -1,8 +1,9 @@
 """NWS from Python: sweeps, scores, stored runs and summaries, without Ray.
 
-`nws.sweep` finds out how few words a summary of your articles can have. `nws.score` scores predictions, and
-`nws.compare` compares those of two systems. `nws.open_store` reads what `nws submit` has stored. `nws.summarize` writes
-with policies that `nws submit phase2` has trained. `nws.plugins` has what systems and metrics of your own need.
+`nws.check` says what is in a file of articles. `nws.sweep` finds out how few words a summary of your articles can have.
+`nws.score` scores predictions, and `nws.compare` compares those of two systems. `nws.open_store` reads what `nws submit`
+has stored. `nws.summarize` writes with policies that `nws submit phase2` has trained. `nws.plugins` has what systems and
+metrics of your own need.
 
 Each name is imported when it is first used (PEP 562), so that `nws.core.metrics.rouge` alone loads no database.
 """
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from nws.jobs.python_api.answer import ShownAnswer
     from nws.jobs.python_api.result import Result, RunStore, open_store
     from nws.jobs.python_api.sweep import sweep
-    from nws.jobs.python_api.texts import ScoreResult, compare, score, summarize
+    from nws.jobs.python_api.texts import ScoreResult, check, compare, score, summarize
 
     __version__: str
 
@@ -25,6 +26,7 @@ _MODULES = {
     "RunStore": "nws.jobs.python_api.result",
     "ScoreResult": "nws.jobs.python_api.texts",
     "ShownAnswer": "nws.jobs.python_api.answer",
+    "check": "nws.jobs.python_api.texts",
     "compare": "nws.jobs.python_api.texts",
     "open_store": "nws.jobs.python_api.result",
     "score": "nws.jobs.python_api.texts",
@@ -38,6 +40,7 @@ __all__ = [
     "ScoreResult",
     "ShownAnswer",
     "__version__",
+    "check",
     "compare",
     "open_store",
     "score",

@@ -14,6 +14,7 @@ from nws.jobs.report.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
     from nws.core.plugins.load import Judge
+    from nws.jobs.tools.check_file import HealthCard
     from nws.jobs.tools.score import FileScore
 
 _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
@@ -124,6 +125,44 @@ def score(
     for line in scored.told:
         console.print(line)
     return ScoreResult(scored, index)
+
+
+@naming_arguments
+def check(
+    articles: str | Path,
+    *,
+    predictions: str | Path | None = None,
+    train: str | Path | None = None,
+    split: str = "test",
+    text_field: str | None = None,
+    reference_field: str | None = None,
+    key_field: str | None = None,
+    clean_texts: str | Sequence[str] = (),
+) -> "HealthCard":
+    """Check a file of articles, as `nws check` does: lengths, extractiveness, languages, copies, and what is odd.
+
+    Args:
+        articles: a file or folder of articles, or a name that `nws submit --dataset` takes.
+        predictions: a file of what systems wrote for these articles.
+        train: articles that a model was trained on; those of these that are among them are counted.
+        split: of a dataset that has several.
+        text_field: the field with the text, where the usual names do not fit.
+        reference_field: the field with the references, likewise.
+        key_field: the field with the ids, likewise.
+        clean_texts: what is removed from the texts first: html, marks, ptb.
+
+    Raises:
+        CorpusError: a file cannot be read, or a row is malformed.
+        ModelError: the tokenizer of BERTScore's default model cannot be found.
+    """
+    from nws.core.text.dataset import Dataset, open_dataset
+    from nws.jobs.tools.check_file import check_corpus
+
+    fields = {"text_field": text_field, "reference_field": reference_field, "key_field": key_field}
+    kinds = clean_texts if isinstance(clean_texts, str) else tuple(clean_texts)
+    corpus = open_dataset(Dataset(str(articles), split, clean_texts=kinds, **fields))
+    trained_on = None if train is None else open_dataset(Dataset(str(train), "train"))
+    return check_corpus(corpus, None if predictions is None else Path(predictions), trained_on)
 
 
 @naming_arguments

@@ -113,7 +113,7 @@ FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant le dé
 
 
 def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) -> None:
-    rows = [{"text": FRENCH, "summary": "Le pont.", "prediction": FRENCH}] * 2
+    rows = [{"text": f"{i} {FRENCH}", "summary": f"Le pont {i}.", "prediction": f"{i} {FRENCH}"} for i in range(2)]
     (tmp_path / "mixed.jsonl").write_text("\n".join(json.dumps({**row, "id": i}) for i, row in enumerate(rows)))
     submitted = nws("submit", "phase1", "--dry-run", "--dataset", "mixed.jsonl")
     assert submitted.err.count("Warning: 2 of 2 articles of mixed.jsonl (all) look like another language") == 1
