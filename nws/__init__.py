@@ -1,9 +1,9 @@
 """NWS from Python: sweeps, scores, stored runs and summaries, without Ray.
 
-`nws.check` says what is in a file of articles. `nws.sweep` finds out how few words a summary of your articles can have.
-`nws.score` scores predictions, and `nws.compare` compares those of two systems. `nws.open_store` reads what `nws submit`
-has stored. `nws.summarize` writes with policies that `nws submit phase2` has trained. `nws.plugins` has what systems and
-metrics of your own need.
+`nws.check` says what is in a file of articles. `nws.sweep` finds out how few words a summary of your texts can have.
+`nws.score` scores predictions, and `nws.compare` compares those of two systems. `nws.open_store` reads what
+`nws submit` has stored. `nws.summarize` writes with policies that `nws submit phase2` has trained. `nws.plugins` has
+what systems and metrics of your own need.
 
 Each name is imported when it is first used (PEP 562), so that `nws.core.metrics.rouge` alone loads no database.
 """

@@ -25,6 +25,7 @@ from nws.core.findings.policy_findings import PolicyFindings, SystemScore, split
 from nws.core.findings.report_document import MetricFindings, ReportDocument, ShortArticles
 from nws.core.learning.training_config import FLUENCY
 from nws.core.metrics.specs import F1S, Metric
+from nws.core.text.checks.all_checks import Finding
 from nws.core.types import LEAD, POLICY, RANDOM, CurveRow, GreedyReward
 
 MOST_FOR_ALL_METRICS = 2_000_000
@@ -54,6 +55,7 @@ def build_document(
     training: Training | None = None,
     claim: str | int | None = None,
     sources: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    findings: tuple[Finding, ...] = (),
 ) -> ReportDocument:
     """Make the document of a run, or of several runs together.
 
@@ -64,6 +66,7 @@ def build_document(
             words.
         claim: a claim about the right number of words, such as `7-13`.
         sources: by run, the names that its systems have among the points (`combine`); not needed for one run.
+        findings: what checks found in the texts.
 
     Raises:
         RecipeError: the claim cannot be read, or the run does not have the claimed n.
@@ -73,6 +76,7 @@ def build_document(
     document = ReportDocument(
         metric=metric,
         sources=sources,
+        findings=findings,
         unit=points.length_unit,
         metrics=_by_metric(points, metric),
         between=compare_systems(points, points, renamed, metric) if renamed else (),

@@ -14,6 +14,7 @@ from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
 from nws.core.findings.statements import CutTexts, Headline, Statement
 from nws.core.metrics.specs import Metric
+from nws.core.text.checks.all_checks import Finding
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
 
@@ -72,6 +73,7 @@ class ReportDocument(BaseModel, frozen=True):
         warnings: by dataset, what limits the numbers.
         reference_lengths: by dataset, the median length of the references; empty where it is not known.
         policies: the findings on trained policies; None for a run that trains none.
+        findings: what checks found in the texts of all runs.
         sources: by run, the name that each system of the run has here.
     """
 
@@ -94,6 +96,7 @@ class ReportDocument(BaseModel, frozen=True):
     reference_lengths: Mapping[str, float] = {}
     claims: tuple[ClaimedLengths, ...] = ()
     policies: PolicyFindings | None = None
+    findings: tuple[Finding, ...] = ()
     sources: Mapping[str, Mapping[str, str]] = {}
 
     def of_metric(self, metric: Metric | None = None) -> MetricFindings:

@@ -42,9 +42,8 @@ def check(
     from nws.jobs.tools.check_file import check_corpus, print_card
 
     fields = options.text_field, options.reference_field, options.key_field
-    names = dict(zip(("text_field", "reference_field", "key_field"), fields, strict=True))
     with busy(f"Reading {file}"):
-        corpus = open_dataset(Dataset(file, options.split, clean_texts=options.clean_texts, **names))
+        corpus = open_dataset(Dataset(file, options.split, False, 0, None, *fields, clean_texts=options.clean_texts))
         train = None if options.train is None else open_dataset(Dataset(options.train, "train"))
     with run_progress(err, corpus.size) as advance:
         card = check_corpus(corpus, options.predictions, train, advance)

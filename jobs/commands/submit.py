@@ -1,7 +1,7 @@
 """`nws submit`: start a run, one command for each job."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,6 +14,7 @@ from nws.jobs.commands.shared import err, finish, out, reading, shown
 from nws.jobs.report.console import busy
 
 if TYPE_CHECKING:
+    from nws.core.text.checks.all_checks import Finding
     from nws.jobs.recipes.plan import Plan
     from nws.jobs.store import RunInfo
 
@@ -92,7 +93,7 @@ def _submit(
     with busy("Looking up models, and reading articles"):
         plan = plan_job(job, run.recipe, overrides)
     require_labels_fit(plan)
-    _warn(plan)
+    plan = replace(plan, findings=_warn(plan))
     if run.dry_run:
         _describe(plan, store, target, as_json, shards)
         return
@@ -126,8 +127,8 @@ def _submit(
     finish(outcome, store, as_json)
 
 
-def _warn(plan: "Plan") -> None:
-    """Say which lengths were chosen, and what of a run may not be as it was meant."""
+def _warn(plan: "Plan") -> "tuple[Finding, ...]":
+    """Say which lengths were chosen, and what of a run may not be as it was meant; what checks found in its texts."""
     from nws.jobs.report.warnings import (
         check_corpora,
         check_predictions,
@@ -137,13 +138,14 @@ def _warn(plan: "Plan") -> None:
     )
 
     corpora = (*plan.train_corpora, *plan.corpora)
-    check_corpora(corpora, plan.language, err)
+    found = check_corpora(corpora, plan.language, err)
     warn_of_repeats(corpora, err)
     tell_lengths(plan, err)
     if plan.training is None:
         warn_of_controls(plan.systems, err)
     if plan.recipe.predictions:
-        check_predictions(plan, err)
+        found += check_predictions(plan, err)
+    return tuple(found)
 
 
 def _describe(

@@ -9,7 +9,7 @@ import os
 import socket
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from rich.console import Console
@@ -139,7 +139,9 @@ def _drive(
 
     def work(run: Run) -> None:
         _run_tracked(run, plan, pools, log_to)
-        for finding in check_outputs(run.store, run_id, plan):
+        if findings := check_outputs(run.store, run_id, plan):
+            run.add_findings([asdict(finding) for finding in findings])
+        for finding in findings:
             run.say(f"Warning: {finding}")
 
     # A pool lets its driver move every few seconds, and a little later where actors die.

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from nws.core.models.endpoint import Endpoint
 from nws.core.models.generators import Generator
 from nws.core.stage import Writer
-from nws.core.text.checks.all_checks import CheckedRow, Context, Finding, check_rows
+from nws.core.text.checks.all_checks import Finding, check_rows
+from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.length import UNCUT
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import Store

@@ -203,7 +203,7 @@ def _run(plan: "Plan") -> Result:
     from nws.jobs.report.warnings import check_corpora, tell_lengths, warn_of_repeats
 
     console = ArgumentConsole()
-    check_corpora(plan.corpora, plan.language, console)
+    plan = replace(plan, findings=tuple(check_corpora(plan.corpora, plan.language, console)))
     warn_of_repeats(plan.corpora, console)
     tell_lengths(plan, console, "n=")
     with contextlib.ExitStack() as on_error:

@@ -158,9 +158,9 @@ def check(
     from nws.core.text.dataset import Dataset, open_dataset
     from nws.jobs.tools.check_file import check_corpus
 
-    fields = {"text_field": text_field, "reference_field": reference_field, "key_field": key_field}
     kinds = clean_texts if isinstance(clean_texts, str) else tuple(clean_texts)
-    corpus = open_dataset(Dataset(str(articles), split, clean_texts=kinds, **fields))
+    fields = text_field, reference_field, key_field
+    corpus = open_dataset(Dataset(str(articles), split, False, 0, None, *fields, clean_texts=kinds))
     trained_on = None if train is None else open_dataset(Dataset(str(train), "train"))
     return check_corpus(corpus, None if predictions is None else Path(predictions), trained_on)
 

@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from nws.core.models import ModelRef, is_folder, parse_model, resolve_model
 from nws.core.provenance import library_versions
 from nws.core.stage import MetricsConfig, Stage
 from nws.core.systems.extractive_baselines import DRAWS
+from nws.core.text.checks.all_checks import Finding
 from nws.core.text.dataset import Dataset, OpenDataset, open_dataset
 from nws.core.text.language import Language, common_language
 from nws.core.text.reader import path_from_anywhere
@@ -51,6 +52,7 @@ class Plan:
             are by name alone until they are trained.
         train_corpora: what policies are trained on.
         lengths_end: what `n: auto` ends at, in words for people; "" where the lengths do not come from references.
+        findings: what checks found in the texts before the run.
     """
 
     recipe: RunRecipe
@@ -62,6 +64,7 @@ class Plan:
     policies: Mapping[str, tuple["TrainingConfig", ...]] = field(default_factory=dict)
     train_corpora: tuple[OpenDataset, ...] = ()
     lengths_end: str = ""
+    findings: tuple[Finding, ...] = ()
 
     @property
     def trainings(self) -> tuple["TrainingConfig", ...]:
@@ -133,6 +136,7 @@ class Plan:
             reuse=reuse,
             name=name,
             note=note,
+            findings=[asdict(finding) for finding in self.findings],
         )
 
     def with_panels(self) -> "Plan":

@@ -83,6 +83,10 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
             print_title(console, f"{dataset}: to keep in mind")
             for warning in told:
                 print_line(console, warning, style="yellow")
+    if document.findings:
+        print_title(console, "What checks found in the texts")
+        for finding in document.findings:
+            print_line(console, str(finding), style="yellow")
     print_line(console, f"All comparisons in numbers: nws compare {run.id}{where}", style="dim")
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from nws.core.systems.predictions import Predictions
-from nws.core.text.checks.all_checks import LOOKED_AT, CheckedRow, Context, Finding, check_rows
+from nws.core.text.checks.all_checks import LOOKED_AT, Finding, check_rows
+from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.language import Language
 from nws.core.text.model_outputs import RAW
@@ -101,11 +102,10 @@ def check_predictions(plan: "Plan", console: Console) -> list[Finding]:
     systems = [one for stage in plan.stages for one in stage.systems if isinstance(one, Predictions)]
     articles = list(itertools.islice(itertools.chain.from_iterable(plan.corpora), LOOKED_AT)) if systems else []
     for system in systems:
+        joined = system.parts if system.lists == "join" else {}
+        raws = {key: str(extra[RAW]) for key, extra in system.raw.items()}
         rows = [
-            CheckedRow(
-                *(one.key, one.text, (), system.texts[one.key] or "", system.raw.get(one.key, {}).get(RAW)),
-                system.parts.get(one.key, ()) if system.lists == "join" else (),
-            )
+            CheckedRow(one.key, one.text, (), system.texts[one.key] or "", raws.get(one.key), joined.get(one.key, ()))
             for one in articles
             if one.key in system.texts
         ]

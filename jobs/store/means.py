@@ -250,6 +250,7 @@ def built_document(
     """The document from the summaries of runs, and from the updates of a training."""
     from nws.core.analysis.build_document import Training, build_document
     from nws.core.analysis.combined_runs import combine
+    from nws.core.text.checks.all_checks import Finding
     from nws.jobs.store.points import document_metrics, read_points
 
     runs = [read_run(connection, run_id) for run_id in run_ids]
@@ -266,7 +267,8 @@ def built_document(
             curve=learning_curve(connection, run.id),
             greedy=greedy_rewards(connection, run.id),
         )
-    return build_document(together, metric, training, claim, sources)
+    findings = tuple(Finding(**finding) for run in runs for finding in run.findings)
+    return build_document(together, metric, training, claim, sources, findings)
 
 
 def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], Rows]:

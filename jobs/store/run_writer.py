@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Concatenate
+from typing import Any, Concatenate
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -118,6 +118,14 @@ class RunWriter:
             in_run = SummaryRow.run_id == self.id
             connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
         update_run(connection, self.id, panel=panel)
+
+    @fenced
+    def add_findings(self, connection: Connection, findings: Sequence[Mapping[str, Any]]) -> None:
+        """Record what checks found in summaries, in place of what they found there before."""
+        places = {finding["place"] for finding in findings}
+        known = connection.execute(select(RunRow.findings).where(RunRow.id == self.id)).scalar_one()
+        others = [finding for finding in known if finding["place"] not in places]
+        update_run(connection, self.id, findings=[*others, *findings])
 
     @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:

@@ -31,7 +31,8 @@ class RunSpec:
     `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
     `systems` says how many systems it has: an article is done when it has summaries by as many. `address` is that of
     the Ray dashboard it was submitted to, None for a run that its own machine drives. `reuse`: summaries that other
-    runs of the store have are copied. `name` and `note` are what people call the run and say of it.
+    runs of the store have are copied. `name` and `note` are what people call the run and say of it. `findings` are what
+    checks found in its texts (`nws.core.text.checks.all_checks.Finding`).
     """
 
     job: str
@@ -46,6 +47,7 @@ class RunSpec:
     reuse: bool = False
     name: str | None = None
     note: str | None = None
+    findings: Sequence[Mapping[str, Any]] = ()
 
 
 def length_unit_of(recipe: Mapping[str, Any]) -> LengthUnit:

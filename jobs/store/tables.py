@@ -67,7 +67,7 @@ class RunRow(Base):
     `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
     summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
     arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
-    floor of content kept is measured with (`nws.core.metrics.kept.Panel`).
+    floor of content kept is measured with (`nws.core.metrics.kept.Panel`), `findings` are those of the checks of texts.
 
     The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
     summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.
@@ -115,6 +115,7 @@ class RunRow(Base):
     claimed_at: Mapped[datetime | None]
     worked_seconds: Mapped[float] = mapped_column(default=0.0)
     panel: Mapped[str | None]
+    findings: Mapped[list[Any]] = mapped_column(JSON, default=list)
     parent: Mapped[str | None] = mapped_column(ForeignKey("runs.id"))
     shard: Mapped[int | None]
 

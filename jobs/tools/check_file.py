@@ -16,7 +16,8 @@ from tokenizers import Tokenizer
 from nws.core.article import Article
 from nws.core.metrics.config import Options
 from nws.core.models import model_folder, parse_model, resolve_model
-from nws.core.text.checks.all_checks import CheckedRow, Checking, Context, Finding
+from nws.core.text.checks.all_checks import Checking, Finding
+from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.fragments import coverage_and_density
 from nws.core.text.language import common_language, foreign_language
@@ -123,8 +124,9 @@ class _Summaries:
 
     def made(self) -> Summaries:
         """All of them."""
-        means = self.numbers / max(1, np.count_nonzero(self.words))
-        return Summaries(len(self.words), _spread(self.words), *means.tolist(), self.cut, self.looked_at)
+        compression, coverage, density = (self.numbers / max(1, sum(map(bool, self.words)))).tolist()
+        words = _spread(self.words)
+        return Summaries(len(self.words), words, compression, coverage, density, self.cut, self.looked_at)
 
 
 def check_corpus(

@@ -19,7 +19,8 @@ from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
 from nws.core.text import rows as row_fields
-from nws.core.text.checks.all_checks import LOOKED_AT, CheckedRow, Context, check_rows
+from nws.core.text.checks.all_checks import LOOKED_AT, check_rows
+from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.data_files import REFERENCES, DataFiles
 from nws.core.text.language import ASKED, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nws.core.text.checks.all_checks import CHECKS, CheckedRow, Context, Finding, check_rows
+from nws.core.text.checks.all_checks import CHECKS, Finding, check_rows
+from nws.core.text.checks.finding import CheckedRow, Context
 
 PLACES = ["Hull", "Dover", "Leeds", "York", "Bath", "Derby", "Exeter", "Luton", "Oxford", "Poole", "Ripon", "Truro"]
 PLACES += ["Wells", "Ely"]
