@@ -61,6 +61,8 @@ def write(
             )
         check_target("--batch-out", options.batch_out, file)
 
+    from nws.core.text.checks.all_checks import LOOKED_AT, check_rows
+    from nws.core.text.checks.finding import CheckedRow, Context
     from nws.core.text.language import common_language
     from nws.jobs.drive.batch_file import BatchAnswers, batch_requests
     from nws.jobs.drive.progress import run_progress
@@ -69,6 +71,7 @@ def write(
     from nws.jobs.recipes.sweep_plan import stage_to_write
     from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
     from nws.jobs.report.numerals import counted
+    from nws.jobs.report.warnings import print_findings
 
     settings = {
         "systems": [options.system],
@@ -81,7 +84,10 @@ def write(
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
-        stage = stage_to_write(recipe, common_language(articles))
+        language = common_language(articles)
+        stage = stage_to_write(recipe, language)
+    rows = (CheckedRow(article.key, article.text) for article in articles[:LOOKED_AT])
+    print_findings(check_rows(rows, file.name, Context(language, every=40), part="articles"), err)
     if stage.generator is None and (options.prompt or options.length != "at_most"):
         raise RecipeError(f"--prompt and --length are for models that generate: {options.system} selects words.")
     if options.batch_out is not None:
