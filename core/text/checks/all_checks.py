@@ -135,11 +135,7 @@ CHECKS = (
     Check("beginning", "articles", "begin with the same words", _CUT_OUT, common_texts(first_letters, 0.05)),
     Check("end", "articles", "end with the same words", _CUT_OUT, common_texts(last_letters, 0.05)),
     Check(
-        "same_text",
-        "articles",
-        "have the text of another article",
-        _NARROW,
-        partial(Again, lambda row: row.article),
+        "same_text", "articles", "have the text of another article", _NARROW, partial(Again, lambda row: row.article)
     ),
     Check(
         "same_prediction", "predictions", "repeat another one for the same article", _NARROW, partial(Again, _answer)

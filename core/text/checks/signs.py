@@ -46,17 +46,9 @@ SIGNS = (
         "Read the original as UTF-8, or repair the texts with ftfy.",
     ),
     Sign(
-        "bbcode",
-        r"(?i)\[/(?:b|i|u|s|url|img|quote|code|color|size|list)\]|\[url=",
-        "hold BBCode",
-        "Remove the tags.",
+        "bbcode", r"(?i)\[/(?:b|i|u|s|url|img|quote|code|color|size|list)\]|\[url=", "hold BBCode", "Remove the tags."
     ),
-    Sign(
-        "formulas",
-        r"@xmath\d*|@xcite",
-        "hold placeholders for formulas and citations",
-        "They count as words.",
-    ),
+    Sign("formulas", r"@xmath\d*|@xcite", "hold placeholders for formulas and citations", "They count as words."),
 )
 MISSING = (
     r"(?i)\W*(?:n/?a|nan|nil|null|none|missing|unknown|undefined|tbd|todo|no summary(?: available)?|not available)\W*"
