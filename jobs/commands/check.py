@@ -33,7 +33,7 @@ def check(
     options: CheckOptions,
     as_json: Json = False,
 ) -> None:
-    """Show what is in a file of articles, and what may be wrong with it.
+    """Show what is in a file of articles.
 
     Lengths, extractiveness, languages, copies, and every check of the texts. No model is loaded.
     """

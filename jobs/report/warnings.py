@@ -105,7 +105,10 @@ def check_predictions(plan: "Plan", console: Console) -> list[Finding]:
         joined = system.parts if system.lists == "join" else {}
         raws = {key: str(extra[RAW]) for key, extra in system.raw.items()}
         rows = [
-            CheckedRow(one.key, one.text, (), system.texts[one.key] or "", raws.get(one.key), joined.get(one.key, ()))
+            CheckedRow(
+                *(one.key, one.text, one.references, system.texts[one.key] or ""),
+                *(raws.get(one.key), joined.get(one.key, ())),
+            )
             for one in articles
             if one.key in system.texts
         ]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
@@ -47,7 +47,7 @@ class RunSpec:
     reuse: bool = False
     name: str | None = None
     note: str | None = None
-    findings: Sequence[Mapping[str, Any]] = ()
+    findings: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 def length_unit_of(recipe: Mapping[str, Any]) -> LengthUnit:

@@ -75,7 +75,10 @@ def test_predictions_that_are_samples_are_told_of_and_the_first_can_be_taken(
     (tmp_path / "drawn.jsonl").write_text("\n".join(map(json.dumps, rows)))
     typed = ("submit", "baselines", *SMALL, "--predictions", "drawn.jsonl")
     joined, first = nws(*typed, "--json"), nws(*typed, "--list-predictions", "first", "--json")
-    assert ["2 predictions of drawn are lists" in " ".join(one.err.split()) for one in (joined, first)] == [True, False]
+    assert ["2 of 2 predictions of drawn are lists" in " ".join(one.err.split()) for one in (joined, first)] == [
+        True,
+        False,
+    ]
     query = "select text from summaries where system = 'drawn|list_predictions=first' and n = 0 order by text"
     texts = [row["text"] for row in nws("query", query, "--json").json]
     assert texts == sorted(" ".join(row["highlights"].split()) for row in sample_rows[:2])

@@ -142,5 +142,5 @@ def test_messages_name_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     nws.score(["<b>a</b> b"] * 2, [["<b>a</b>", "b"]] * 2)
     told = capsys.readouterr().err
     assert 'To remove them: clean_texts="html"' in told
-    assert "If they are the sentences of one: join_references\n" in told
+    assert "If they are the sentences of one: join_references.\n" in told
     assert "--" not in told
