@@ -155,3 +155,40 @@ def test_real_datasets_get_no_false_finding(shared_data: Path, file: str, expect
     assert {finding.check for finding in findings} == expected
     if file == "frank_xsum":
         assert max(finding.count for finding in findings if finding.check == "beginning") == 18
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "count"),
+    [
+        ("subwords/bpe-articles", "subwords", 14),
+        ("subwords/bpe-score", "subwords", 14),
+        ("subwords/wordpiece-score", "subwords", 14),
+        ("signs-of-models/bbcode-score", "bbcode", 14),
+        ("signs-of-models/extra-id-score", "special_tokens", 14),
+        ("signs-of-models/inst-score", "special_tokens", 14),
+        ("signs-of-models/mask-score", "special_tokens", 14),
+        ("pdf-texts/hyphens-score", "hyphens", 13),
+        ("pdf-texts/ligatures-score", "ligatures", 14),
+        ("escapes/mojibake-score", "mojibake", 14),
+        ("escapes/u2019-score", "escapes", 14),
+        ("missing-as-a-word/all-placeholder-articles", "common_reference", 14),
+        ("missing-as-a-word/na-articles", "placeholder", 4),
+        ("same-article-again/other-reference", "same_text", 28),
+        ("reference-and-article/equal", "begins_article", 14),
+        ("reference-and-article/of-the-next-article", "shifted_references", 13),
+        ("echo/score", "repeats_article", 14),
+        ("alike-predictions/cannot", "common_prediction", 14),
+        ("base", "", 0),
+        ("clean-score", "", 0),
+    ],
+)
+def test_files_as_people_have_them_get_their_finding(shared_data: Path, file: str, name: str, count: int) -> None:
+    lines = (shared_data.parent / "cases2" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    made = []
+    for number, row in enumerate(map(json.loads, lines)):
+        text = row.get("article") or row.get("dialogue") or row.get("source") or ""
+        references = [row[field] for field in ("reference", "summary") if field in row]
+        made.append(CheckedRow(str(row.get("id", number)), text, references, row.get("prediction")))
+    found = {finding.check: finding.count for finding in check_rows(made, file, ENGLISH)}
+    assert found.get(name, 0) == count
+    assert bool(found) == bool(name)
