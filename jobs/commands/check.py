@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from nws.jobs.commands.options import Json, grouped, plain
-from nws.jobs.commands.shared import err, out
-from nws.jobs.report.console import busy
+from nws.jobs.commands.shared import err
+from nws.jobs.report.console import PrintableConsole, busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +47,4 @@ def check(
         train = None if options.train is None else open_dataset(Dataset(options.train, "train"))
     with run_progress(err, corpus.size) as advance:
         card = check_corpus(corpus, options.predictions, train, advance)
-    print(json.dumps(card.as_dict())) if as_json else print_card(card, out)
+    print(json.dumps(card.as_dict())) if as_json else print_card(card, PrintableConsole())

@@ -57,7 +57,7 @@ class Summaries:
         words: of each.
         compression: words of the article for one of the summary, the mean.
         fragment_coverage, fragment_density: means, see `nws.core.text.fragments`.
-        cut, counted: of how many the scorer's window cuts the end, and how many were looked at.
+        cut, looked_at: how many texts the scorer's window cuts, of how many that were looked at.
     """
 
     count: int
@@ -75,12 +75,12 @@ class HealthCard:
 
     Attributes:
         dataset: its name and split.
-        rows, repeats: of the file, and those that repeat another one and are left out.
-        articles: that are left.
+        rows, repeats: how many rows the file has, and how many of them repeat another one and are left out.
+        articles: how many are left.
         references_each: how many references an article has.
         words: of the articles.
         summaries: "reference", and each system that has predictions.
-        languages: of some articles, by ISO 639 code; `other` where no other is likely.
+        languages: how many of the articles that were looked at are in each language, by ISO 639 code.
         near_copies, near_copies_of: how many of the first articles have a near copy in the file, of how many.
         in_train: how many articles stand word for word in the training file, and how many of the first ones have a near
             copy there; None without one.

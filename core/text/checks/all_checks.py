@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from nws.core.text.checks.finding import SHOWN, Check, CheckedRow, Context, Part
+from nws.core.text.checks.finding import SHOWN, CheckedRow, Context, Part, TextCheck
 from nws.core.text.checks.looks import (
     FEW,
     Again,
@@ -32,7 +32,7 @@ _HOLDS = {"html": "hold HTML", "marks": "hold marks between sentences", "ptb": "
 _SAMPLE, _SAMPLES = 0.67, 1.25
 """Of the length of a reference: the longest sample, and all samples together."""
 _WITHOUT_WORDS: dict[Part, str] = {
-    "articles": "They fail.",
+    "articles": "These articles fail.",
     "references": "They are left out.",
     "predictions": "They score 0, or next to it.",
 }
@@ -97,124 +97,132 @@ def _several(row: CheckedRow) -> str | None:
     return f"{len(row.references)} of {row.id}" if len(row.references) > 1 else "" if row.references else None
 
 
-def _answer(row: CheckedRow) -> str | None:
+def _prediction_with_id(row: CheckedRow) -> str | None:
     return f"{row.id}\n{row.prediction}" if row.references and row.prediction else None
 
 
 CHECKS = (
     *(
-        Check(kind, "texts", _HOLDS[kind], f"To remove them: --clean-texts {kind}.", in_texts(_shown(at.find)))
+        TextCheck(kind, "texts", _HOLDS[kind], f"To remove them: --clean-texts {kind}.", in_texts(_shown(at.find)))
         for kind, at in KINDS.items()
     ),
     *(
-        Check(at.name, "texts", at.says, at.advice, in_texts(_shown(re.compile(at.pattern).search), at.least_share))
+        TextCheck(at.name, "texts", at.says, at.advice, in_texts(_shown(re.compile(at.pattern).search), at.least_share))
         for at in SIGNS
     ),
     *(
-        Check("no_words", part, "have no word", advice, in_texts(_without_words, 0, 1))
+        TextCheck("no_words", part, "have no word", advice, in_texts(_without_words, 0, 1))
         for part, advice in _WITHOUT_WORDS.items()
     ),
     *(
-        Check("placeholder", part, "stand for a missing text", "Leave the field empty.", in_texts(_placeholder, 0, 1))
+        TextCheck(
+            "placeholder", part, "stand for a missing text", "Leave the field empty.", in_texts(_placeholder, 0, 1)
+        )
         for part in _WITHOUT_WORDS
     ),
-    Check(
+    TextCheck(
         "language",
         "articles",
         "look like another language than {detail}",
         "They are treated as that language; texts in another script fail.",
         other_languages(0.1),
     ),
-    Check(
+    TextCheck(
         "language",
         "predictions",
         "look like another language than {detail}",
         "They are scored as that language.",
         other_languages(0),
     ),
-    Check("beginning", "articles", "begin with the same words", _CUT_OUT, common_texts(first_letters, 0.05)),
-    Check("end", "articles", "end with the same words", _CUT_OUT, common_texts(last_letters, 0.05)),
-    Check(
+    TextCheck("beginning", "articles", "begin with the same words", _CUT_OUT, common_texts(first_letters, 0.05)),
+    TextCheck("end", "articles", "end with the same words", _CUT_OUT, common_texts(last_letters, 0.05)),
+    TextCheck(
         "same_text", "articles", "have the text of another article", _NARROW, partial(Again, lambda row: row.article)
     ),
-    Check(
-        "same_prediction", "predictions", "repeat another one for the same article", _NARROW, partial(Again, _answer)
+    TextCheck(
+        "same_prediction",
+        "predictions",
+        "repeat another one for the same article",
+        _NARROW,
+        partial(Again, _prediction_with_id),
     ),
-    Check(
+    TextCheck(
         "several_references",
         "references",
-        "are several of one article",
+        "are lists of several",
         "The best one counts. If they are the sentences of one: --join-references.",
         rows(_several),
     ),
-    Check(
+    TextCheck(
         "common_reference",
         "references",
         "are the same text",
         "Remove it if it stands for a missing one.",
         common_texts(whole, least_count=2),
     ),
-    Check(
+    TextCheck(
         "begins_article",
         "references",
-        "begin their article, or are it",
-        "Then lead scores too well: check the reference field.",
+        "repeat the beginning of their article, or all of it",
+        "This favours lead: check the reference field.",
         rows(_begins_article, 0.05, 2),
     ),
-    Check(
+    TextCheck(
         "shifted_references",
         "references",
-        "fit the {detail} article better",
+        "fit the {detail} article better than their own",
         "Check that references stand beside their own articles.",
         ShiftedReferences,
     ),
-    Check(
+    TextCheck(
         "cut_thoughts",
         "predictions",
         "end within their thoughts",
         "They score 0: raise max_tokens.",
         rows(partial(_thoughts, are_cut=True)),
     ),
-    Check(
+    TextCheck(
         "thoughts",
         "predictions",
-        "had thoughts",
+        "contained the thoughts of a model",
         "Only the text behind them is scored.",
         rows(partial(_thoughts, are_cut=False)),
     ),
-    Check(
+    TextCheck(
         "opening",
         "predictions",
         "begin with the same words",
         "To remove a preamble: --clean-outputs preamble.",
         common_texts(opening_words),
     ),
-    Check(
+    TextCheck(
         "markdown",
         "predictions",
         "hold Markdown",
         "To remove it: --clean-outputs markup.",
         in_texts(_shown(LOOKS_MARKED.search), 0.1, FEW),
     ),
-    Check("common_prediction", "predictions", "are the same text", "See how they were made.", common_texts(whole)),
-    Check(
+    TextCheck(
+        "common_prediction", "predictions", "are the same text", "Check how they were produced.", common_texts(whole)
+    ),
+    TextCheck(
         "repeats_article",
         "predictions",
         "repeat their article",
         "Remove the prompt from what the model wrote.",
         rows(_repeats_article, 0.05, 2),
     ),
-    Check(
+    TextCheck(
         "samples",
         "predictions",
         "are lists that look like samples",
         "Each list is read as one text. --list-predictions first takes its first item.",
         rows(_samples, 0.5, 1),
     ),
-    Check(
+    TextCheck(
         "incomplete",
         "predictions",
-        "that the articles need are there",
+        "are present; the other articles have none",
         "Systems are compared on these articles alone.",
         Incomplete,
     ),

@@ -67,8 +67,8 @@ class Found:
     detail: str = ""
 
 
-class Look(Protocol):
-    """A check at work: it sees each row once, and holds no text but examples."""
+class Accumulator(Protocol):
+    """Gathers what a check finds: it sees each row once, and holds no text but examples."""
 
     def add(self, row: CheckedRow) -> None:
         """Look at a row."""
@@ -77,12 +77,12 @@ class Look(Protocol):
         """What was found in all rows: nothing where it may be chance."""
 
 
-StartLook: TypeAlias = Callable[[Part, Context], Look]
-"""Begin to look at a part of rows."""
+NewAccumulator: TypeAlias = Callable[[Part, Context], Accumulator]
+"""Makes an accumulator for a part of rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class TextCheck:
     """One check.
 
     Attributes:
@@ -90,14 +90,14 @@ class Check:
         looks_at: the part of a row.
         says: the verb of the sentence "5 of 9 articles …", with a place for `{detail}` if there is one.
         advice: one sentence on what to do.
-        look: how it decides.
+        look: makes what decides.
     """
 
     name: str
     looks_at: Part
     says: str
     advice: str
-    look: StartLook
+    look: NewAccumulator
 
 
 def shortened(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias
 
-from nws.core.text.checks.finding import SHOWN, CheckedRow, Context, Found, Part, StartLook, shortened
+from nws.core.text.checks.finding import SHOWN, CheckedRow, Context, Found, NewAccumulator, Part, shortened
 from nws.core.text.language import LANGUAGE_NAMES, foreign_language
 from nws.core.text.length import bare_words
 from nws.core.text.near_copies import plain_words
@@ -47,12 +47,12 @@ class Rows:
             yield Found(self.count, self.total, self.example)
 
 
-def rows(find: RowFind, least_share: float = 0, least_count: int = 1) -> StartLook:
+def rows(find: RowFind, least_share: float = 0, least_count: int = 1) -> NewAccumulator:
     """Look for rows that have something."""
     return lambda part, context: Rows(find, least_share, least_count)
 
 
-def in_texts(find: Find, least_share: float = 0.01, least_count: int = 2) -> StartLook:
+def in_texts(find: Find, least_share: float = 0.01, least_count: int = 2) -> NewAccumulator:
     """Look for rows of which a text has something."""
 
     def start(part: Part, context: Context) -> Rows:
@@ -92,7 +92,7 @@ class CommonTexts:
                 yield Found(self.counts[key], len(self.articles), example)
 
 
-def common_texts(key: Key, least_share: float = 0.1, least_count: int = FEW) -> StartLook:
+def common_texts(key: Key, least_share: float = 0.1, least_count: int = FEW) -> NewAccumulator:
     """Look for what the texts of many articles have in common."""
     return lambda part, context: CommonTexts(key, least_share, least_count, part)
 
@@ -178,7 +178,7 @@ class OtherLanguages:
             yield Found(self.codes.total(), self.total, self.example, detail)
 
 
-def other_languages(least_share: float) -> StartLook:
+def other_languages(least_share: float) -> NewAccumulator:
     """Look for texts in another language than that of the run."""
     return partial(OtherLanguages, least_share)
 

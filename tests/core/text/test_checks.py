@@ -122,7 +122,8 @@ def test_what_rows_have_together_is_found(name: str, changed: list[CheckedRow], 
 
 def test_predictions_for_some_articles_are_told() -> None:
     assert [str(one) for one in found(rows(prediction_has="{}"), Context("en", articles=20))] == [
-        "14 of 20 predictions of x that the articles need are there. Systems are compared on these articles alone."
+        "14 of 20 predictions of x are present; the other articles have none. "
+        "Systems are compared on these articles alone."
     ]
 
 

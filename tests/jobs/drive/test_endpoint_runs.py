@@ -164,7 +164,10 @@ def test_thoughts_are_counted_and_earlier_ones_asked_for_anew(
     monkeypatch.setattr("nws.jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
     said = io.StringIO()
     again = driver.start(store, planned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
-    assert "Warning: 6 of 6 predictions of openai:tiny|prompt=ad6eb8d0 had thoughts" in said.getvalue()
+    assert (
+        "Warning: 6 of 6 predictions of openai:tiny|prompt=ad6eb8d0 contained the thoughts of a model"
+        in said.getvalue()
+    )
     assert {row[2] for row in table(store, again.run_id) if row[1] == 1} == {"alpha"}
     assert {row[0] for row in table(store, again.run_id, "extra ->> 'raw_text'")} == {"<think>Hm.</think>alpha beta"}
     other = planned(tiny_models, clean_outputs="markup")

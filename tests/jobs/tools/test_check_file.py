@@ -60,4 +60,7 @@ def test_predictions_have_lines_and_findings_of_their_own(nws: Any, news: str, t
     found = {(one["place"], one["check"], one["count"], one["total"]) for one in card["findings"]}
     assert {("x", "no_words", 2, 2), ("y", "special_tokens", 2, 2), ("y", "incomplete", 2, 3)} <= found
     printed = nws("check", news, "--predictions", str(tmp_path / "p.jsonl")).out
-    assert "2 of 2 predictions of y hold special tokens of a model, such as “[INST] Snow.”." in printed
+    assert "2 of 2 predictions of y hold special tokens of a model, such as “[INST] Snow.”." in " ".join(
+        printed.split()
+    )
+    assert max(map(len, printed.splitlines())) <= 80
