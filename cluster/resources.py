@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from nws.cluster.session import Session
 from nws.core.errors import ClusterError
@@ -26,6 +26,7 @@ _COUNTS = (4, 2, 1)
 CORES_PER_ACTOR = 1.5
 # The rest is for other processes on the card, and for what an estimate of an actor's bytes forgets.
 _SHARE_OF_FREE = 0.9
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,30 +97,43 @@ def gpu_nodes(accelerator: str | None, seconds: float = 10.0) -> list[GpuNode]:
     ray: Any = importlib.import_module("ray")
     needed = "GPU" if accelerator is None else TYPE_PREFIX + accelerator
     nodes = [node for node in ray.nodes() if node["Alive"] and {"GPU", needed} <= node["Resources"].keys()]
-    here = ray.get_runtime_context().get_node_id()
-    answers = {node["NodeID"]: _ask_for_cards(ray, node["NodeID"]) for node in nodes if node["NodeID"] != here}
-    if answers:
-        ray.wait(list(answers.values()), num_returns=len(answers), timeout=seconds)
-    cards = {node_id: _cards_of(ray, ref) for node_id, ref in answers.items()} | {here: cards_here()}
+    no_cards: tuple[Card, ...] = ()
+    cards = _ask(ray, cards_here, nodes, no_cards, seconds)
     return [
         GpuNode(int(node["Resources"].get("CPU", 0)), int(node["Resources"]["GPU"]), cards[node["NodeID"]])
         for node in nodes
     ]
 
 
-def _ask_for_cards(ray: Any, node_id: str) -> Any:
-    """The ObjectRef of a node's cards."""
+def ask_machines(question: Callable[[], str], seconds: float = 30.0) -> list[str]:
+    """The answer of every machine of the cluster to a picklable question; "" of one that does not answer in time."""
+    ray: Any = importlib.import_module("ray")
+    return list(_ask(ray, question, [node for node in ray.nodes() if node["Alive"]], "", seconds).values())
+
+
+def _ask(
+    ray: Any, question: Callable[[], Answer], nodes: Sequence[Any], none: Answer, seconds: float
+) -> dict[str, Answer]:
+    """The answer of each node, by its id: `none` of one that is gone or late. This one needs no task."""
+    here = ray.get_runtime_context().get_node_id()
+    asked = {node["NodeID"]: _ask_node(ray, question, node["NodeID"]) for node in nodes if node["NodeID"] != here}
+    if asked:
+        ray.wait(list(asked.values()), num_returns=len(asked), timeout=seconds)
+    answers = {here: question()}
+    for node_id, ref in asked.items():
+        try:
+            answers[node_id] = ray.get(ref, timeout=0)
+        except ray.exceptions.RayError:
+            ray.cancel(ref, force=True)
+            answers[node_id] = none
+    return answers
+
+
+def _ask_node(ray: Any, question: Callable[[], Any], node_id: str) -> Any:
+    """The ObjectRef of a node's answer."""
     strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
     on_node = strategies.NodeAffinitySchedulingStrategy(node_id, soft=False)
-    return ray.remote(cards_here).options(name="cards", num_cpus=0, max_retries=0, scheduling_strategy=on_node).remote()
-
-
-def _cards_of(ray: Any, ref: Any) -> tuple[Card, ...]:
-    try:
-        return tuple(ray.get(ref, timeout=0))
-    except ray.exceptions.RayError:  # its machine is gone, or is late
-        ray.cancel(ref, force=True)
-        return ()
+    return ray.remote(question).options(name="ask", num_cpus=0, max_retries=0, scheduling_strategy=on_node).remote()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class Stage:
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`nws.core.metrics.kept`). They are drawn when a run begins.
+        word_kinds: the signature of the kinds of words by which content kept is told, too (`nws.core.text.word_kinds`);
+            "" for none.
         units: what a chunk is.
         length_unit: what the lengths count.
         reward: what policies are trained for; None of a stage that writes and scores summaries.
@@ -100,6 +102,7 @@ class Stage:
     precision: Precision = "float32"
     language_data: tuple[tuple[str, str], ...] = ()
     panels: tuple[Panel, ...] = ()
+    word_kinds: str = ""
     units: Units = "chunks"
     length_unit: LengthUnit = "words"
     reward: "RewardConfig | None" = None

@@ -58,7 +58,7 @@ class Sweeper:
         self._stage = stage
         self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
         self._generate = load_generator_of(stage, device)
-        self._metrics = StandardMetrics(stage.metrics, device, stage.panels)
+        self._metrics = StandardMetrics(stage.metrics, device, stage.panels, stage.word_kinds)
         self._by_models = {metric.name: metric.load(device) for metric in stage.metrics.by_models}
 
     def __call__(self, bundle: Sequence[SegmentedArticle]) -> list[Summary]:

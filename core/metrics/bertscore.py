@@ -34,6 +34,7 @@ from nws.core.models.batching import (
 from nws.core.models.loading import load_model, put_fast_on
 from nws.core.models.tokens import IntArray, Tokens, tokenized
 from nws.core.text.length import idf_of
+from nws.core.text.word_kinds import Spans
 from nws.core.types import Score
 
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
@@ -45,8 +46,9 @@ Value = TypeVar("Value", np.int64, np.float64)
 Reference: TypeAlias = str | TokenVectors
 # (candidate, references)
 Pair = tuple[str, Sequence[Reference]]
-# Candidates, each to be matched with every reference, and the idf of each token of the vocabulary.
-Crossed = tuple[Sequence[str], Sequence[Reference], FloatArray]
+# Candidates, each to be matched with every reference, the idf of each token of the vocabulary, and the kind of each
+# token of each reference, as `Crossing` has them; () where kinds are not asked for.
+Crossed = tuple[Sequence[str], Sequence[Reference], FloatArray, Sequence[IntArray]]
 # (references, texts), each of which is compared with each reference
 Group = tuple[Sequence[str], Sequence[str]]
 
@@ -79,7 +81,8 @@ class BertScorer:
     def recalls(self, crossed: Sequence[Crossed]) -> list[FloatArray]:
         """The recalls of each crossing, (candidates, references): of every candidate against every reference.
 
-        They are not those of `score`: see `begin_recalls`. The recall is 0 where one of the two is empty.
+        They are not those of `score`: see `begin_recalls`. The recall is 0 where one of the two is empty. Behind them
+        are, where kinds are asked for, the sums of each kind, and `Crossing.kind_weights`.
         """
         _, recalls = self.begin_with_recalls((), crossed)
         return recalls()
@@ -90,7 +93,7 @@ class BertScorer:
         """`score` and `recalls` together, every text embedded once. The functions returned wait for a GPU."""
         both = (
             *((candidate, *references) for candidate, references in pairs),
-            *((*candidates, *references) for candidates, references, _ in crossed),
+            *((*candidates, *references) for candidates, references, *_ in crossed),
         )
         texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts), strict=True)
@@ -120,14 +123,20 @@ class BertScorer:
         self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]
     ) -> Callable[[], list[FloatArray]]:
         """`recalls` of texts that are embedded: `tokens` are those of texts that have any."""
-        recalls_by_crossing = [np.zeros((len(candidates), len(references))) for candidates, references, _ in crossed]
-        crossings, places = [], []
-        for recalls, (candidates, references, idf) in zip(recalls_by_crossing, crossed, strict=True):
+        recalls_by_crossing, crossings, places = [], [], []
+        for candidates, references, idf, kinds in crossed:
             rows = {i: vectors for i, text in enumerate(candidates) if (vectors := tokens.get(text.strip()))}
             columns = {i: vectors for i, one in enumerate(references) if (vectors := _vectors(one, tokens))}
+            of_tokens = np.concatenate([kinds[i] for i in columns]) if kinds and columns else np.empty(0, np.int64)
+            crossing = Crossing(list(columns.values()), list(rows.values()), idf, of_tokens)
+            weights = crossing.kind_weights
+            sums = range(len(references), len(references) + len(weights))
+            recalls = np.zeros((len(candidates), len(references) + 2 * len(weights)))
+            recalls[:, len(references) + len(weights) :] = weights
+            recalls_by_crossing.append(recalls)
             if rows and columns:
-                crossings.append(Crossing(list(columns.values()), list(rows.values()), idf))
-                places.append((recalls, np.ix_(list(rows), list(columns))))
+                crossings.append(crossing)
+                places.append((recalls, np.ix_(list(rows), [*columns, *sums])))
         begun = begin_recalls(crossings)
 
         def all_recalls() -> list[FloatArray]:
@@ -176,6 +185,19 @@ class BertScorer:
         idf[list(found)] = list(found.values())
         return idf
 
+    def token_kinds(self, text: str, tag: Callable[[str], Spans]) -> IntArray:
+        """The kind of each token that is read of a text, (tokens,), that of its last character; 0 for special ones."""
+        text = text.strip()
+        options = {"truncation": True, "max_length": self.window, "return_offsets_mapping": True}
+        offsets = self._tokenizer(text, **options, **self._options)["offset_mapping"]
+        kinds = tag(text)
+        return np.array([kinds[end - 1] if end > start else 0 for start, end in offsets], np.int64)
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether the tokenizer tells where in a text a token stands."""
+        return bool(self._tokenizer.is_fast)
+
     def read_shares(self, texts: Iterable[str]) -> dict[str, float]:
         """The share of its tokens that is read, in (0, 1), of each text that is longer than the backbone's window."""
         # A token has a byte or more, so most texts need not be looked at.
@@ -183,10 +205,13 @@ class BertScorer:
         lengths = self._tokenized([text.strip() for text in long], _NO_WINDOW).lengths.tolist()
         return {text: self.window / n for text, n in zip(long, lengths, strict=True) if n > self.window}
 
-    def _tokenized(self, texts: Sequence[str], window: int | None = None) -> Tokens:
+    @property
+    def _options(self) -> dict[str, bool]:
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
-        options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
-        return tokenized(self._tokenizer, texts, window or self.window, **options)
+        return {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
+
+    def _tokenized(self, texts: Sequence[str], window: int | None = None) -> Tokens:
+        return tokenized(self._tokenizer, texts, window or self.window, **self._options)
 
     def _weights(self, ids: IntArray) -> FloatArray:
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
@@ -222,7 +247,7 @@ class ReferenceScorer:
     def recalls(self, groups: Sequence[Group], idfs: Sequence[FloatArray]) -> list[FloatArray]:
         """The recalls of each group with its idf, (texts, references): see `BertScorer.recalls`."""
         begun = [
-            self._scorer.begin_recalls([(texts, references, idf)], tokens)
+            self._scorer.begin_recalls([(texts, references, idf, ())], tokens)
             for (references, texts), tokens, idf in zip(groups, self._embedded(groups), idfs, strict=True)
         ]
         return [recalls for wait in begun for recalls in wait()]

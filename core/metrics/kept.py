@@ -12,6 +12,16 @@ the references of the panel (idf), so that "the" weighs nothing. Tokens are matc
 BERTScore's layer, and that of layer 0, the embeddings, where a token has seen no other one. `kept_words` needs no
 model: its recall is the share of the reference's distinct tokens that the summary has, weighed by idf, too.
 
+Recall is a weighted sum over the reference's tokens, so it splits by the kind of word that a token belongs to
+(`nws.core.text.word_kinds`). For article i and kind k, let s be the share of the reference's weight that its tokens of
+this kind have, R the weighted recall of these tokens, and F that of the tokens of this kind in the twelve other
+references, taken together. Of kind k, systems keep over all articles
+
+    sum s (R - F) / sum s (1 - F)
+
+An article whose reference, or whose others, lack the kind is left out. Each kind is a share of its own ceiling, so the
+kinds do not add up to content kept.
+
 The floor of an article depends on its dataset alone, and not on what else is in its bundle: its others are drawn by
 content from a panel, which is drawn by content from all articles that a run has of the dataset.
 
@@ -28,15 +38,19 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nws.core.article import Article
 from nws.core.errors import CorpusError
 from nws.core.metrics.config import Options, text_tokenizer
-from nws.core.metrics.metric import Row, RowMetric
+from nws.core.metrics.metric import FloatArray, Row, RowMetric
 from nws.core.text.length import idf_of
 from nws.core.text.near_copies import are_near_copies
+from nws.core.text.word_kinds import KIND_TERMS, KINDS, load_tagger
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
     from nws.core.metrics.bertscore import BertScorer, Reference
+    from nws.core.models.tokens import IntArray
 
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds them once."""
@@ -118,6 +132,20 @@ def kept(recalls: Sequence[float]) -> float:
     return max(-1.0, (own - floor) / (1 - floor)) if floor < 1 else 0.0
 
 
+def kept_by_kind(values: FloatArray) -> dict[str, float]:
+    """The terms of both sums for each kind that an article has, by `KIND_TERMS`.
+
+    Args:
+        values: (4 · kinds,): of the reference's tokens of each kind the weighted recall times their weight, the same of
+            the others' tokens, then both weights.
+    """
+    own, others_own, share, weight = np.split(values, 4)
+    has = (share > 0) & (weight > 0)
+    floor = share * others_own / np.where(has, weight, 1)
+    terms = np.concatenate([own - floor, share - floor]).tolist()
+    return {KIND_TERMS[i]: terms[i] for i in np.flatnonzero(np.tile(has, 2)).tolist()}
+
+
 class WordsKept:
     """Content words kept by summaries, and the other articles that the floor is measured with.
 
@@ -174,14 +202,16 @@ class KeptScorer(WordsKept):
     Args:
         panels, tokens: as of `WordsKept`.
         scorer: of BERTScore.
+        kinds: the signature of the kinds of words to tell (`nws.core.text.word_kinds`), "" for none.
 
     Attributes:
         token_idf: from a dataset to the idf of each token of the vocabulary among the references of its panel,
             (vocabulary,).
     """
 
-    def __init__(self, panels: Sequence[Panel], scorer: "BertScorer", tokens: Tokens) -> None:
+    def __init__(self, panels: Sequence[Panel], scorer: "BertScorer", tokens: Tokens, kinds: str = "") -> None:
         super().__init__(panels, tokens)
+        self._tag = load_tagger(kinds) if kinds and scorer.has_offsets else None
         self._scorer = scorer
         self._panel_embedded = functools.cache(self._embed_panel)
         self.token_idf = functools.cache(lambda dataset: scorer.idf(first_references(self._panels[dataset])))
@@ -197,6 +227,18 @@ class KeptScorer(WordsKept):
                 embedded, own = self._panel_embedded(article.dataset), article.references[0]
                 against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in chosen)
         return against
+
+    def token_kinds(self, article: Article) -> "tuple[IntArray, ...]":
+        """The kinds of the tokens of an article's own first reference and of its others', as `Crossing` numbers them.
+
+        None where kinds are not told.
+        """
+        if self._tag is None:
+            return ()
+        own, *of_others = (
+            self._scorer.token_kinds(one.references[0], self._tag) for one in (article, *self._others(article))
+        )
+        return own, *(kinds + len(KINDS) for kinds in of_others)
 
     def _embed_panel(self, dataset: str) -> "Mapping[str, Reference]":
         """The references of a panel by their text; one without words is the empty text."""
@@ -253,7 +295,7 @@ def make_kept(name: str, options: Options) -> RowMetric:
             batch = articles[start : start + _ROWS_AT_ONCE]
             against = measured.against(batch)
             texts = zip(rows[start:], batch, strict=False)
-            recalls = scorer.recalls([((row.prediction,), against[article], idf) for row, article in texts])
+            recalls = scorer.recalls([((row.prediction,), against[article], idf, ()) for row, article in texts])
             values += [kept(of_text[0].tolist()) for of_text in recalls]
         return values
 

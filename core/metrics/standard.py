@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
 import torch
 
 from nws.core.article import Article
 from nws.core.metrics.bertscore import BertScorer
-from nws.core.metrics.kept import KeptScorer, Panel, kept
+from nws.core.metrics.kept import KeptScorer, Panel, kept, kept_by_kind
 from nws.core.metrics.rouge import Rouge
 from nws.core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from nws.core.metrics.surface import SOURCE_METRICS, efficiency
@@ -26,10 +27,12 @@ class StandardMetrics:
         content_kept: what measures these.
     """
 
-    def __init__(self, config: MetricsConfig, device: torch.device, panels: Sequence[Panel] = ()) -> None:
+    def __init__(
+        self, config: MetricsConfig, device: torch.device, panels: Sequence[Panel] = (), kinds: str = ""
+    ) -> None:
         self.bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
-        self.content_kept = KeptScorer(panels, self.bertscore, self._rouge.tokens)
+        self.content_kept = KeptScorer(panels, self.bertscore, self._rouge.tokens, kinds)
 
     def score(
         self,
@@ -37,6 +40,8 @@ class StandardMetrics:
         known: Mapping[tuple[Article, str], Score] = MappingProxyType({}),
     ) -> list[Mapping[str, float]]:
         """Scores by column of each (article, summary text), all embedded together; equal pairs are scored once.
+
+        Beside them are the `KIND_TERMS`, where kinds of words are told.
 
         Args:
             summaries: what to score.
@@ -54,8 +59,10 @@ class StandardMetrics:
             if article in against:
                 to_recall[article].append(text)
         pairs = [(text, references[article]) for article, text in new]
-        idf = self.content_kept.token_idf
-        crossed = [(texts, against[article], idf(article.dataset)) for article, texts in to_recall.items()]
+        idf, kinds = self.content_kept.token_idf, self.content_kept.token_kinds
+        crossed = [
+            (texts, against[article], idf(article.dataset), kinds(article)) for article, texts in to_recall.items()
+        ]
         bertscores, recalls = self.bertscore.begin_with_recalls(pairs, crossed)
         # What needs no model, while a GPU works.
         from_text = []
@@ -67,7 +74,7 @@ class StandardMetrics:
             from_text.append((own, kept_words, count_words(text)))
         by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
         recalled = {
-            (article, text): row.tolist()
+            (article, text): np.split(row, [len(against[article])])
             for (article, texts), rows in zip(to_recall.items(), recalls(), strict=True)
             for text, row in zip(texts, rows, strict=True)
         }
@@ -75,5 +82,8 @@ class StandardMetrics:
         for pair, (own, kept_words, words) in zip(unique, from_text, strict=True):
             bertscore = by_bertscore[pair]
             scores = as_columns({"bertscore": bertscore, "efficiency": efficiency(bertscore.f1, words), **own})
-            columns[pair] = scores | ({KEPT.column: kept(recalled[pair])} | kept_words if kept_words else {})
+            if kept_words:
+                recall, by_kind = recalled[pair]
+                scores |= {KEPT.column: kept(recall.tolist())} | kept_words | kept_by_kind(by_kind)
+            columns[pair] = scores
         return [columns[summary] for summary in summaries]

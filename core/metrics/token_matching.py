@@ -5,7 +5,7 @@ are two numbers for each candidate.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import torch
 
 from nws.core.arithmetic import multiply_rows
 from nws.core.models.batching import to_device
+from nws.core.text.word_kinds import KINDS
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -102,15 +103,27 @@ class Crossing:
     Attributes:
         references, candidates: their tokens.
         idf: what each token of the vocabulary weighs in a reference.
+        kinds: the kind of each token of all references, (tokens,), from 0 in the first reference, and from
+            `len(KINDS)` in the others, which are taken together. Empty if they are not asked for.
     """
 
     references: Sequence[TokenVectors]
     candidates: Sequence[TokenVectors]
     idf: FloatArray
+    kinds: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def kind_weights(self) -> FloatArray:
+        """What the tokens of each kind weigh together, (2 · kinds,) float64; none where kinds are not asked for."""
+        if not len(self.kinds):
+            return np.empty(0)
+        return np.asarray(np.bincount(self.kinds, _shares(self), 2 * len(KINDS)), np.float64)
 
 
 def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
     """The recalls of each crossing, (candidates, references). A GPU is not waited for, but by the function returned.
+
+    Behind them are, where kinds are asked for, the recalls of each kind times its `kind_weights`, 2 · kinds of them.
 
     Tokens are weighed by their idf, and matched by the mean of two cosines, of BERTScore's layer and of layer 0. All
     references are in one product of each layer. On a CPU a recall depends on no other candidate, to the last bit.
@@ -124,8 +137,16 @@ def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray
 def recalls_on_cpu(crossing: Crossing) -> FloatArray:
     """(candidates, references), by NumPy."""
     similarities = _mean_similarities(crossing).numpy()
-    best = np.maximum.reduceat(similarities, _starts(crossing.candidates), axis=0)
-    return np.add.reduceat(best * _shares(crossing), _starts(crossing.references), axis=1)
+    weighed = np.maximum.reduceat(similarities, _starts(crossing.candidates), axis=0) * _shares(crossing)
+    recalls = np.add.reduceat(weighed, _starts(crossing.references), axis=1)
+    if not len(crossing.kinds):
+        return recalls
+    # In one order of tokens, so that no other candidate changes the last bit of a sum.
+    order = np.argsort(crossing.kinds, kind="stable")
+    present, starts = np.unique(crossing.kinds[order], return_index=True)
+    by_kind = np.zeros((len(weighed), 2 * len(KINDS)))
+    by_kind[:, present] = np.add.reduceat(np.take(weighed, order, axis=1), starts, axis=1)
+    return np.hstack([recalls, by_kind])
 
 
 def recalls_on_device(crossing: Crossing) -> torch.Tensor:
@@ -135,6 +156,8 @@ def recalls_on_device(crossing: Crossing) -> torch.Tensor:
     best = similarities[to_device(rows, similarities.device)].amax(dim=1).double()
     lengths = [len(reference.weights) for reference in crossing.references]
     columns = np.repeat(np.eye(len(lengths)), lengths, axis=0)  # which reference each token is of
+    if len(crossing.kinds):
+        columns = np.hstack([columns, np.eye(2 * len(KINDS))[crossing.kinds]])
     return best @ to_device(_shares(crossing)[:, None] * columns, similarities.device)
 
 

@@ -35,7 +35,8 @@ KOREAN_PIPELINE = "kiwi"
 def resolve_pipeline(pipeline: str, language: Language = "en", units: Units = "chunks") -> str:
     """The pipeline that will run on articles in `language`.
 
-    In English, `auto` is the trained one if it is installed, else `blank`. In Korean, `auto` and `blank` are `kiwi`.
+    `auto` is `blank` in English, whatever is installed, so that runs of all machines cut alike. In Korean, both are
+    `kiwi`.
 
     Raises:
         SegmentationError: the pipeline is for the other language, or a trained pipeline was asked for by name and is
@@ -63,9 +64,9 @@ def _resolved(pipeline: str, language: Language, otherwise: str) -> str:
     if language == "ko":
         versions(KOREAN_PIPELINE)  # its error says how to install it
         return KOREAN_PIPELINE
-    if pipeline == "auto":
-        return DEFAULT_TRAINED_PIPELINE if _is_installed(DEFAULT_TRAINED_PIPELINE) else "blank"
-    if pipeline != "blank" and not _is_installed(pipeline):
+    if pipeline in ("auto", "blank"):
+        return "blank"
+    if not is_installed(pipeline):
         raise SegmentationError(
             f"The spaCy pipeline {pipeline!r} is not installed. Install it with "
             f"`python -m spacy download {pipeline}`{otherwise}.",
@@ -74,7 +75,7 @@ def _resolved(pipeline: str, language: Language, otherwise: str) -> str:
     return pipeline
 
 
-def _is_installed(pipeline: str) -> bool:
+def is_installed(pipeline: str) -> bool:
     """Whether a spaCy pipeline is installed, without the second that importing spaCy takes."""
     try:
         importlib.metadata.distribution(pipeline)
@@ -113,7 +114,7 @@ def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
         if name in (pipeline, tokenizer):
             versions(name)  # its error says how to install it
             packages.append(DATA[name])
-    return {package: f"sha256:{_first_sha256(_folder(package))}" for package in packages}
+    return {package: f"sha256:{first_sha256(package)}" for package in packages}
 
 
 def require_same_data(recorded: Mapping[str, str]) -> None:
@@ -123,7 +124,7 @@ def require_same_data(recorded: Mapping[str, str]) -> None:
         SegmentationError: names the package.
     """
     for name, was in recorded.items():
-        is_now = f"sha256:{_sha256(_folder(name))}"
+        is_now = f"sha256:{_sha256(name)}"
         if was != is_now:
             raise SegmentationError(
                 f"{name} differs here: {was} was recorded, and this machine has {is_now}. Install the same on every "
@@ -131,11 +132,13 @@ def require_same_data(recorded: Mapping[str, str]) -> None:
             )
 
 
-def _sha256(folder: Path) -> str:
+def _sha256(package: str) -> str:
+    """The hash of the files of an installed package, 64 hex digits."""
+    folder = _folder(package)
     return files_sha256(folder, files_below(folder))
 
 
-_first_sha256 = functools.cache(_sha256)  # a process keeps the pipeline that it has loaded, whatever is installed later
+first_sha256 = functools.cache(_sha256)  # a process keeps the pipeline that it has loaded, whatever is installed later
 
 
 def _folder(package: str) -> Path:

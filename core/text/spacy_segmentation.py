@@ -11,7 +11,7 @@ Two ways:
 import functools
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -71,7 +71,7 @@ def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
         nlp.add_pipe("sentencizer")
         chunker = stop_word_chunks
     else:
-        nlp = _load_trained(pipeline)
+        nlp = load_trained(pipeline, exclude=("ner", "lemmatizer"))
         chunker = parsed_chunks
         if with_subtrees and "parser" not in nlp.pipe_names:
             raise SegmentationError(
@@ -83,9 +83,14 @@ def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
     return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker, with_subtrees)
 
 
-def _load_trained(pipeline: str) -> Language:
+def load_trained(pipeline: str, exclude: Collection[str]) -> Language:
+    """An installed trained pipeline without some of its components.
+
+    Raises:
+        SegmentationError: its files are damaged.
+    """
     try:
-        return spacy.load(pipeline, exclude=["ner", "lemmatizer"])
+        return spacy.load(pipeline, exclude=list(exclude))
     # What spaCy raised when one bit of one of its files was flipped.
     except (AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as error:
         raise SegmentationError(

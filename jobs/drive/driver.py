@@ -4,6 +4,7 @@ It is the only writer of its run. Rows that are stored are never computed again,
 a run. A sharded run is created here, and driven by `nws.jobs.drive.sharded_run`.
 """
 
+import functools
 import itertools
 import os
 import socket
@@ -19,6 +20,7 @@ from nws.core.errors import RecipeError
 from nws.core.models import model_folder
 from nws.core.stage import Stage
 from nws.core.text.dataset import OpenDataset
+from nws.core.text.word_kinds import INSTALL, find_kinds
 from nws.jobs.drive.outputs import check_outputs
 from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from nws.jobs.drive.reuse import obstacles, works
@@ -161,10 +163,12 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
-    plan = plan.with_panels()
+    word_kinds = _agreed_kinds(run, plan, pools)
+    plan = plan.with_panels(word_kinds)
     run.start(pools.device, code_version(), plan.systems, works(plan))
     _tell_of_reuse(run, plan)
-    run.set_panel(sha256_of(plan.panels or ()))
+    recorded = run.store.run_info(run.id).word_kinds
+    run.set_panel(sha256_of(plan.panels or ()), word_kinds if recorded is None else recorded)
     if plan.articles is not None:
         run.set_total(plan.articles)
     run.stop_after_equal_failures = plan.recipe.stop_after_equal_failures
@@ -176,13 +180,32 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     announced = array("Q")
     for stage in plan.stages:
         run_stage(run, plan, stage, pools, announced)
-    if lacking := lacking_kept(run.store, run.id):
+    if lacking := lacking_kept(run.store, run.id, word_kinds):
         score_kept(run, plan, lacking, pools)
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))
     for stage in plan.stages:
         require_complete(run, stage, articles)
     if plan.articles != len(articles):  # a streamed dataset does not tell before
         run.set_total(len(articles))
+
+
+def _agreed_kinds(run: Run, plan: Plan, pools: Pools) -> str:
+    """The signature of the kinds of words that the run tells, "" for none: all machines must tell the same.
+
+    What the first driver decides is what the run has. A later one that cannot tell the same tells none.
+    """
+    recorded = run.store.run_info(run.id).word_kinds
+    if recorded == "" or plan.language != "en":
+        return ""
+    found = sorted(set(pools.ask_machines(functools.partial(find_kinds, plan.language))))
+    if len(found) == 1 and recorded in (None, found[0]):
+        if not found[0]:
+            run.say(f"Content kept is not split by kind of word: {INSTALL}.")
+        return found[0]
+    has = ", ".join(signature or "no pipeline" for signature in found)
+    wanted = f"the run began with {recorded}" if recorded else "machines differ"
+    run.say(f"Warning: content kept is not split by kind of word: {wanted}, and here there is {has}.")
+    return ""
 
 
 def _tell_of_reuse(run: Run, plan: Plan) -> None:

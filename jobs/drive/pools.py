@@ -14,7 +14,7 @@ from rich.console import Console
 from nws.cluster.article_work import Work
 from nws.cluster.dispatcher import Actors, WorkerInfo, rows_warning
 from nws.cluster.pools import EpisodePool, SweepPool, episodes_on_ray, inline_episodes, inline_sweeps, sweeps_on_ray
-from nws.cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
+from nws.cluster.resources import ActorPlan, ask_machines, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from nws.cluster.session import Session, joined_session, local_session
 from nws.core.models import ModelRef, model_folder, parameters
 from nws.core.models.generators import Generator
@@ -51,6 +51,7 @@ class Pools:
         memory_fraction: the part of a GPU's memory that each worker may take, if there is a limit.
         actors: what each actor of Ray pins, and how many there are; None for a worker in this process.
         is_alike: whether workers are known to multiply as this process does.
+        ask_machines: calls a picklable function on every machine with workers, and returns all answers.
     """
 
     device: str | None
@@ -60,6 +61,7 @@ class Pools:
     memory_fraction: float | None = None
     actors: ActorPlan | None = None
     is_alike: bool = True
+    ask_machines: Callable[[Callable[[], str]], list[str]] = lambda ask: [ask()]
 
     def open_sweep(self, stage: Stage) -> AbstractContextManager[SweepPool]:
         """The pool of a stage that summarises."""
@@ -120,7 +122,8 @@ def open_pools(
         fraction = recipe.gpu_memory_fraction or shared
         plan, is_alike = (resources, actors), engine == "ray" and device == "cpu"
         yield Pools(
-            f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, is_alike
+            *(f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, is_alike),
+            *([ask_machines] if engine == "cluster" else []),
         )
 
 

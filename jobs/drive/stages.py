@@ -121,9 +121,9 @@ def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
         )
 
 
-def lacking_kept(store: Store, run_id: str) -> list[str]:
-    """The ids of the articles with summaries that lack content kept."""
-    return store.articles_without(run_id, KEPT.column)
+def lacking_kept(store: Store, run_id: str, word_kinds: str = "") -> list[str]:
+    """The ids of the articles with summaries that lack content kept, or its kinds where they are told."""
+    return store.articles_without(run_id, KEPT.column, *["kinds"] * bool(word_kinds))
 
 
 def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> None:

