@@ -13,6 +13,7 @@ from nws.core.analysis.claimed_lengths import claims_of
 from nws.core.analysis.content_kept import content_kept
 from nws.core.analysis.curves import curves_by_metric, uncut_by_metric, uncut_scores
 from nws.core.analysis.gain_over_random import magic_numbers
+from nws.core.analysis.kept_by_kind import KindTerms, kept_by_kind
 from nws.core.analysis.late_gains import late_gains
 from nws.core.analysis.learning_curves import learning_lines
 from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
@@ -56,6 +57,8 @@ def build_document(
     claim: str | int | None = None,
     sources: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     findings: tuple[Finding, ...] = (),
+    kinds: Sequence[KindTerms] = (),
+    word_kinds: str = "",
 ) -> ReportDocument:
     """Make the document of a run, or of several runs together.
 
@@ -67,6 +70,8 @@ def build_document(
         claim: a claim about the right number of words, such as `7-13`.
         sources: by run, the names that its systems have among the points (`combine`); not needed for one run.
         findings: what checks found in the texts.
+        kinds: what the summaries keep of each kind of word, by dataset and system.
+        word_kinds: the signature of the kinds.
 
     Raises:
         RecipeError: the claim cannot be read, or the run does not have the claimed n.
@@ -82,6 +87,8 @@ def build_document(
         between=compare_systems(points, points, renamed, metric) if renamed else (),
         short=_short(points),
         policies=None if training is None else _policies(points, metric, training),
+        kept_by_kind=kept_by_kind(kinds),
+        word_kinds=word_kinds,
         **(_content_kept(points) if KEPT in points.scores else {}),
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}

@@ -4,16 +4,17 @@ The most important statements come first. They become sentences in `nws.jobs.rep
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison
-from nws.core.findings.content import Ceiling, ContentKept, SmallestN
+from nws.core.findings.content import Ceiling, ContentKept, KeptByKind, SmallestN
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import FEW_ARTICLES
 from nws.core.findings.statements import (
     Differences,
     FewArticles,
     Headline,
+    KindsKept,
     LeadIsLow,
     LeadOvertakes,
     LeftOut,
@@ -53,6 +54,7 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     headline = _headline(best, by_system.get(LEAD, {}).get("reference"), reach_half)
     yield headline.model_copy(update={"of_read": of_read})
     yield from _differences(document, dataset, ranked[0])
+    yield from _kinds_kept(document.by_kind(dataset).get(ranked[0], []))
     yield from _over_lead(document, dataset, ranked[:MOST_SYSTEMS])
     for system in (*ranked[:MOST_SYSTEMS], PERSON):
         yield from _own_length(document, dataset, system)
@@ -171,6 +173,21 @@ def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...])
             known.setdefault((tested, *pairs[system].told()), []).append(system)
     for (tested, more, less), alike in known.items() if any(tested for tested, *_ in known) else ():
         yield OverLead(systems=tuple(alike), lengths=tested, more=more, less=less)
+
+
+def _kinds_kept(by_n: Sequence[KeptByKind]) -> Iterator[KindsKept]:
+    for of in by_n:
+        if (apart := of.apart) is not None:
+            most, least = (of.by_kind[kind].share.mean for kind in (apart.most, apart.least))
+            yield KindsKept(
+                system=of.system,
+                n=of.n,
+                most=apart.most,
+                most_share=most,
+                least=apart.least,
+                least_share=least,
+                is_told=apart.is_told,
+            )
 
 
 def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator[OwnLength]:

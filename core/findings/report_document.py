@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.dataclasses import dataclass
 
 from nws.core.findings.comparisons import Comparison
-from nws.core.findings.content import Ceiling, ContentKept, LateGain, OwnWords
+from nws.core.findings.content import Ceiling, ContentKept, KeptByKind, LateGain, OwnWords
 from nws.core.findings.lengths import ClaimedLengths, MagicNumber
 from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
@@ -64,6 +64,8 @@ class ReportDocument(BaseModel, frozen=True):
         metrics: the findings in `metric`, then those in other metrics.
         kept: content kept, by dataset, system and ceiling; empty where it is not known.
         kept_uncut: the content that uncut summaries keep.
+        kept_by_kind: what systems keep of each kind of word, by dataset, system and n; empty where it is not known.
+        word_kinds: the signature of the kinds.
         all_pairs: all pairs of systems at one n, in content kept (`nws.core.analysis.paired.compare_all_pairs`).
         own_length: length-matched pairs, in content kept (`nws.core.analysis.own_length`).
         lead_vs_random: `lead` minus `random`, in content kept.
@@ -83,6 +85,8 @@ class ReportDocument(BaseModel, frozen=True):
     metrics: tuple[MetricFindings, ...] = ()
     kept: tuple[ContentKept, ...] = ()
     kept_uncut: tuple[Uncut, ...] = ()
+    kept_by_kind: tuple[KeptByKind, ...] = ()
+    word_kinds: str = ""
     all_pairs: tuple[Comparison, ...] = ()
     own_length: tuple[Comparison, ...] = ()
     lead_vs_random: tuple[Comparison, ...] = ()
@@ -171,6 +175,23 @@ class ReportDocument(BaseModel, frozen=True):
             | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles, "words": words}
             for whose, ceiling, n, share, articles, words in shares + whole
         ]
+
+    def kind_rows(self) -> list[dict[str, Any]]:
+        """A row for each dataset, system, n (0: uncut) and kind of word."""
+        return [
+            {"dataset": of.dataset, "system": of.system, "n": of.n, "kind": at.kind, "share": at.share.mean}
+            | {"low": at.share.low, "high": at.share.high, "articles": at.articles}
+            for of in self.kept_by_kind
+            for at in of.kinds
+        ]
+
+    def by_kind(self, dataset: str) -> dict[str, list[KeptByKind]]:
+        """What systems keep of each kind of word on a dataset, by system; without uncut summaries."""
+        by_system: dict[str, list[KeptByKind]] = {}
+        for of in self.kept_by_kind:
+            if of.dataset == dataset and of.n:
+                by_system.setdefault(of.system, []).append(of)
+        return by_system
 
     def smallest_rows(self) -> list[dict[str, Any]]:
         """A row for each dataset, system, ceiling (`of`) and share `x`: the smallest n from which on it is kept."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nws.core.findings.comparisons import PairedLength
 from nws.core.findings.content import Ceiling, SmallestN
 from nws.core.findings.scores import Edge, Interval
+from nws.core.text.word_kinds import WordKind
 
 OfRead = Annotated[bool, Field(exclude_if=lambda of_read: not of_read)]
 
@@ -65,6 +66,23 @@ class OverLead(_Decided):
     lengths: tuple[int, ...]
     more: tuple[int, ...]
     less: tuple[int, ...]
+
+
+class KindsKept(_Decided):
+    """The kinds of word of which a system keeps most and least at its longest n, with both shares.
+
+    Attributes:
+        is_told: whether the difference is significant (Bonferroni over all pairs of kinds).
+    """
+
+    type: Literal["kinds_kept"] = "kinds_kept"
+    system: str
+    n: int
+    most: WordKind
+    most_share: float
+    least: WordKind
+    least_share: float
+    is_told: bool
 
 
 class OwnLength(_Decided):
@@ -206,6 +224,7 @@ Statement: TypeAlias = Annotated[
     Headline
     | Differences
     | OverLead
+    | KindsKept
     | OwnLength
     | SmallestLength
     | MayKeepHalf

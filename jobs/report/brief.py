@@ -33,7 +33,15 @@ MOST_BEST = 3
 MOST_SENTENCES = 4
 MOST_WARNINGS = 2
 SEEDS_NOTE = "Here each seed of a trained policy is one system. “Are the policies better?” compares means over seeds."
-_FIRST = ("headline", "differences", "over_lead", "own_length", "systems_are_the_limit", "truth_is_unseen")
+_FIRST = (
+    "headline",
+    "differences",
+    "over_lead",
+    "kinds_kept",
+    "own_length",
+    "systems_are_the_limit",
+    "truth_is_unseen",
+)
 """The types of statements that a short report has; others stand in the full one."""
 
 

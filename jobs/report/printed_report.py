@@ -15,6 +15,7 @@ from nws.jobs.report.printed_lines import print_line, print_metric, print_shared
 from nws.jobs.report.result_tables import (
     best_n_table,
     kept_table,
+    kinds_table,
     means_table,
     other_lengths_table,
     smallest_tables,
@@ -95,6 +96,8 @@ def _tables(report: RunReport, dataset: str) -> Iterator[Table | None]:
     if document.ranked.get(dataset):
         yield kept_table(document, dataset, report.names)
         yield from smallest_tables(document, dataset, report.names)
+        best = document.ranked[dataset][0]
+        yield kinds_table(document, dataset, best, report.names) if best in document.by_kind(dataset) else None
     if curves := document.of_metric().curves_of(dataset):
         title = f"{dataset}: mean {metric_name(report.metric)} by n"
         yield means_table(curves, report.metric, report.names, title)

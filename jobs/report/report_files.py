@@ -21,14 +21,15 @@ from nws.jobs.report.figure_files import PAPER_WIDTHS, save
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.policy_report import learning_sheet, policies_sheet
 from nws.jobs.report.printed_report import Asked, asked_json
-from nws.jobs.report.result_tables import kept_table, means_table
+from nws.jobs.report.result_tables import kept_table, kinds_table, means_table
 from nws.jobs.report.run_report import RunReport, run_json
-from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
+from nws.jobs.report.sweep_charts import best_by_kind, curves_sheet, kept_sheet, kinds_sheet
 from nws.jobs.report.table import Table, write_csv
 from nws.jobs.report.wording import not_equal, worded
 from nws.jobs.store import CurveRow
 from nws.jobs.store.run_metrics import metric_signature
 
+_NEEDS = r"Needs \usepackage{booktabs}. In brackets: the 95 % interval."
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
 
 
@@ -123,6 +124,11 @@ def _parts(report: RunReport, curve: Sequence[CurveRow]) -> Iterator[_Part]:
     if trained is None:
         if document.kept:
             yield _Part("kept", _kept_rows(report), kept_sheet(report), kept_latex(report))
+        if best := best_by_kind(document):
+            made = f"content kept by kind of word: {document.word_kinds}"
+            by_kind = [{"run": report.run.id, "signature": document.word_kinds} | row for row in document.kind_rows()]
+            tables = [kinds_table(document, *place, report.names) for place in best]
+            yield _Part("kept_by_kind", by_kind, kinds_sheet(report), _latex(report, tables, made, _NEEDS))
         if document.own_length:
             yield _Part("own_length", [row for pair in document.own_length for row in pair.rows()])
         if document.of_metric().curves:
@@ -213,8 +219,7 @@ def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
 def kept_latex(report: RunReport) -> str:
     """Content kept by n for papers, and from which n on half is kept."""
     tables = [kept_table(report.document, dataset, report.names) for dataset in sorted(report.document.ranked)]
-    made = f"content kept: {metric_signature(report.run, KEPT)}"
-    return _latex(report, tables, made, r"Needs \usepackage{booktabs}. In brackets: the 95 % interval.")
+    return _latex(report, tables, f"content kept: {metric_signature(report.run, KEPT)}", _NEEDS)
 
 
 def _latex(report: RunReport, tables: Sequence[Table], *notes: str) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison, PairedLength
-from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
+from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, KindShare, Share, SmallestN
 from nws.core.findings.lengths import MagicNumber, lengths_text
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
 from nws.core.metrics.specs import Metric
+from nws.core.text.checks.all_checks import LOWER_CASED
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.charts import GainAt
 from nws.jobs.report.metric_names import metric_name, metric_places
@@ -17,7 +18,7 @@ from nws.jobs.report.printed_lines import ORACLE_NOTE, role
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import SystemNames
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
-from nws.jobs.report.wording import basis, magic_number_text, not_equal
+from nws.jobs.report.wording import KIND_NAMES, basis, magic_number_text, not_equal
 
 _MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm, 95 % confidence)."
 _APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
@@ -93,6 +94,26 @@ def _share_cell(at: Share) -> Cell:
     """A share with its interval, which need not lie evenly around it, since a share is a ratio."""
     ends = percent_interval(printed(at.share, at.articles))
     return Cell(percent(at.share.mean).removesuffix(" %"), ends.removesuffix(" %"))
+
+
+def kinds_table(document: ReportDocument, dataset: str, system: str, names: SystemNames) -> Table:
+    """What a system keeps of each kind of word by n, in per cent, with the number of articles that have it."""
+    by_n = document.by_kind(dataset)[system]
+    articles = {kind: str(share.articles) for kind, share in by_n[0].by_kind.items()}
+    rows = [
+        (KIND_NAMES[kind], *(_kind_cell(of.by_kind[kind]) for of in by_n), Cell(count)) for kind, count in articles.items()
+    ]
+    notes = (
+        "Each cell: per cent of what the references have of this kind of word, and its 95 % CI",
+        "Each kind is a share of its own, so the kinds do not add up to content kept",
+        *(str(finding) for finding in document.findings if finding.check == LOWER_CASED),
+    )
+    title = f"{dataset}: what {names[system]} keeps of each kind of word, by n"
+    return Table(("n", *(str(of.n) for of in by_n), "articles"), rows, title, notes)
+
+
+def _kind_cell(of: KindShare) -> Cell:
+    return Cell(percent(of.share.mean).removesuffix(" %"), percent_interval(of.share).removesuffix(" %"))
 
 
 def smallest_tables(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[Table]:

@@ -1,11 +1,14 @@
 """The charts of a sweep: content kept by n, mean scores by n, and gains over controls of the same length."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from nws.core.findings.content import KEPT, ContentKept
+from nws.core.analysis.kept_by_kind import NAMED
+from nws.core.findings.content import KEPT
 from nws.core.findings.policy_findings import split_seed
+from nws.core.findings.report_document import ReportDocument
+from nws.core.findings.scores import Interval
 from nws.core.systems.rulers import PERSON
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.charts import (
@@ -15,6 +18,7 @@ from nws.jobs.report.charts import (
     Look,
     Series,
     Sheet,
+    coloured,
     difference_chart,
     made_by,
     mean_chart,
@@ -25,7 +29,7 @@ from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, percent, percent_interval
 from nws.jobs.report.printed_lines import role
 from nws.jobs.report.run_report import RunReport
-from nws.jobs.report.wording import READ, basis, headline
+from nws.jobs.report.wording import KIND_NAMES, READ, basis, headline
 from nws.jobs.store.run_metrics import metric_signature
 
 WHOLE = "person, in full"
@@ -41,7 +45,12 @@ def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
     of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     looks = run_looks(report)
     lines = [
-        Series(names[kept.system] + role(kept.kind), looks[kept.system], tuple(_shares(kept))) for kept in of_reference
+        Series(
+            names[kept.system] + role(kept.kind),
+            looks[kept.system],
+            tuple(_share_point(at.n, at.share, at.articles) for at in kept.lengths),
+        )
+        for kept in of_reference
     ]
     uncut = [one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, PERSON)]
     for person in uncut if lines else ():
@@ -62,6 +71,31 @@ def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
         description=f"{headline(document, dataset, names)} The table has every number.",
         guides={height: name for height, name in _GUIDES.items() if height <= top},
         top=top,
+    )
+
+
+def kinds_chart(report: RunReport, dataset: str, system: str, chart_id: str = "") -> Chart:
+    """What a system keeps of each kind of word by n, in per cent: a line for each kind that has a name."""
+    document, name = report.document, report.names[system]
+    by_n = document.by_kind(dataset)[system]
+    lines = tuple(
+        Series(
+            KIND_NAMES[kind],
+            coloured(i),
+            tuple(_share_point(of.n, at.share, at.articles) for of in by_n if (at := of.by_kind.get(kind))),
+        )
+        for i, kind in enumerate(NAMED)
+        if kind in by_n[0].by_kind
+    )
+    return Chart(
+        id=chart_id,
+        title=f"What {name} keeps of each kind of word",
+        heading=f"{dataset} · {name}",
+        x_label=f"summary length n ({document.unit})",
+        y_label="kept of this kind (%)",
+        series=lines,
+        description="Content kept by kind of word and n. The table has every number.",
+        top=_top(lines, _STEP),
     )
 
 
@@ -100,15 +134,12 @@ def run_looks(report: RunReport) -> dict[str, Look]:
     return looks
 
 
-def _shares(kept: ContentKept) -> Iterator[ChartPoint]:
-    for at in kept.lengths:
-        share = at.share
-        interval = percent_interval(share) or "no interval"
-        # No mean share is above 1 and hardly one below 0, though an interval may end there: it would stretch the axis.
-        least = min(0.0, 100 * share.mean)
-        low, high = (None if end is None else min(max(100 * end, least), 100.0) for end in (share.low, share.high))
-        text = f"{percent(share.mean)} ({interval}, {counted(at.articles, 'article')})"
-        yield ChartPoint(at.n, 100 * share.mean, low, high, text=text)
+def _share_point(n: int, share: Interval, articles: int) -> ChartPoint:
+    # No mean share is above 1 and hardly one below 0, though an interval may end there: it would stretch the axis.
+    least = min(0.0, 100 * share.mean)
+    low, high = (None if end is None else min(max(100 * end, least), 100.0) for end in (share.low, share.high))
+    text = f"{percent(share.mean)} ({percent_interval(share) or 'no interval'}, {counted(articles, 'article')})"
+    return ChartPoint(n, 100 * share.mean, low, high, text=text)
 
 
 def kept_sheet(report: RunReport) -> Sheet:
@@ -125,6 +156,23 @@ def kept_sheet(report: RunReport) -> Sheet:
         ),
         made_by=made_by(run, f"content kept: {metric_signature(run, KEPT)}", [run.seed]),
     )
+
+
+def kinds_sheet(report: RunReport) -> Sheet:
+    """What the best system of each dataset keeps of each kind of word."""
+    document, run = report.document, report.run
+    return Sheet(
+        title="What survives of each kind of word?",
+        rows=(tuple(kinds_chart(report, *place) for place in best_by_kind(document)),),
+        notes=("bars: 95 % intervals over articles", *report.names.shared),
+        made_by=made_by(run, f"content kept by kind: {document.word_kinds}", [run.seed]),
+    )
+
+
+def best_by_kind(document: ReportDocument) -> list[tuple[str, str]]:
+    """Each dataset with its best system, where it is known what this keeps of each kind of word."""
+    best = [(dataset, ranked[0]) for dataset, ranked in sorted(document.ranked.items()) if ranked]
+    return [(dataset, system) for dataset, system in best if system in document.by_kind(dataset)]
 
 
 def gains(report: RunReport, dataset: str) -> dict[str, dict[str, Sequence[GainAt]]]:

@@ -1,6 +1,6 @@
 """Turns each statement of a report document into a sentence: the only place where findings are worded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.lengths import MagicNumber, enough_articles, lengths_text
@@ -11,6 +11,7 @@ from nws.core.findings.statements import (
     Differences,
     FewArticles,
     Headline,
+    KindsKept,
     LeadIsLow,
     LeadOvertakes,
     LeftOut,
@@ -28,6 +29,7 @@ from nws.core.findings.statements import (
 )
 from nws.core.systems.rulers import PERSON
 from nws.core.text.length import LengthUnit
+from nws.core.text.word_kinds import WordKind
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.numerals import (
     LEAST_FOR_INTERVAL,
@@ -53,6 +55,16 @@ HOW_SURE = (
 )
 _WHOLE, _CONTENT, READ = "the whole reference", "the reference's content", "what was read of the reference"
 UNKNOWN = "Content kept is not known here, because computing it also takes references of other articles."
+KIND_NAMES: Mapping[WordKind, str] = {
+    "who": "names",
+    "where": "places",
+    "when": "dates and times",
+    "number": "numbers",
+    "action": "verbs",
+    "thing": "nouns",
+    "quality": "adjectives and adverbs",
+    "other": "other words",
+}
 _MOST_NAMED = 4
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -66,6 +78,8 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return _differences(statement, names, unit)
         case OverLead():
             return _over_lead(statement, names, unit)
+        case KindsKept():
+            return _kinds_kept(statement, names, unit)
         case OwnLength():
             return _own_length(statement, names)
         case SmallestLength():
@@ -229,6 +243,16 @@ def _over_lead(of: OverLead, names: SystemNames, unit: LengthUnit) -> str:
         if shown
     ]
     return f"{each} keeps {listed(claims)}."
+
+
+def _kinds_kept(of: KindsKept, names: SystemNames, unit: LengthUnit) -> str:
+    where, system = of_length(of.n, unit), names[of.system]
+    if not of.is_told:
+        return f"At {where}, {system} keeps no kind of word significantly better than another."
+    return (
+        f"Of all kinds of words, {system} keeps {KIND_NAMES[of.most]} best at {where} ({percent(of.most_share)}) and "
+        f"{KIND_NAMES[of.least]} worst ({percent(of.least_share)})."
+    )
 
 
 def _at(tested: Sequence[int], shown: Sequence[int], unit: LengthUnit) -> str:

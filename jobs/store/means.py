@@ -4,8 +4,8 @@ While a run goes on, the views compute their means from its summaries (`live_mea
 `nws.jobs.store.queries`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a
 large run. The views compute them until all are stored, and again once a driver takes the run.
 
-With them the run's report document is stored, which no view computes while a run goes on. `content_kept` and
-`smallest_n` have those of its numbers that people query.
+With them the run's report document is stored, which no view computes while a run goes on. `content_kept`,
+`kept_by_kind` and `smallest_n` have those of its numbers that people query.
 """
 
 import zlib
@@ -26,6 +26,7 @@ from nws.jobs.store.tables import (
     Base,
     ContentKeptRow,
     DocumentRow,
+    KeptByKindRow,
     RunBestRow,
     RunMeanRow,
     RunRow,
@@ -45,7 +46,7 @@ _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunMeanRow, "live_sharded_means"),
     (RunBestRow, "live_best_n"),
 )
-OF_DOCUMENT: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, DocumentRow)
+OF_DOCUMENT: tuple[type[Base], ...] = (ContentKeptRow, KeptByKindRow, SmallestNRow, DocumentRow)
 KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_DOCUMENT)
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -251,7 +252,7 @@ def built_document(
     from nws.core.analysis.build_document import Training, build_document
     from nws.core.analysis.combined_runs import combine
     from nws.core.text.checks.all_checks import Finding
-    from nws.jobs.store.points import document_metrics, read_points
+    from nws.jobs.store.points import document_metrics, read_kind_terms, read_points
 
     runs = [read_run(connection, run_id) for run_id in run_ids]
     metrics = document_metrics(runs, metric)
@@ -268,7 +269,8 @@ def built_document(
             greedy=greedy_rewards(connection, run.id),
         )
     findings = tuple(Finding(**finding) for run in runs for finding in run.findings)
-    return build_document(together, metric, training, claim, sources, findings)
+    kinds = read_kind_terms(connection, sources)
+    return build_document(together, metric, training, claim, sources, findings, *kinds)
 
 
 def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], Rows]:
@@ -276,6 +278,7 @@ def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], R
     values = document.model_dump(mode="json", exclude_computed_fields=True)
     rows: dict[type[Base], Rows] = {
         ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in document.share_rows()],
+        KeptByKindRow: document.kind_rows(),
         SmallestNRow: document.smallest_rows(),
         DocumentRow: [{"document": zlib.compress(dump_json(values).encode()), "headlines": _headlines(values)}],
     }

@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from nws.core.analysis import Points
 from nws.core.analysis.build_document import MOST_FOR_ALL_METRICS
+from nws.core.analysis.kept_by_kind import KindTerms
 from nws.core.analysis.own_words import COVERAGE
 from nws.core.analysis.points import text_keys
 from nws.core.findings.statements import CutTexts
@@ -157,6 +158,37 @@ def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
     article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}
+
+
+def read_kind_terms(connection: Connection, sources: Mapping[str, Mapping[str, str]]) -> tuple[list[KindTerms], str]:
+    """The kinds of words that the summaries of runs keep, by dataset, system and n, and the signature of the kinds.
+
+    None where runs have told different kinds, or a run has told none.
+
+    Args:
+        connection: of the transaction.
+        sources: by run, what each of its systems is called.
+    """
+    names = {part: names for run_id, names in sources.items() for part in runs_with_rows(connection, run_id)}
+    signatures = set(connection.execute(select(RunRow.word_kinds).where(RunRow.id.in_(names))).scalars())
+    if len(signatures) != 1 or not (signature := signatures.pop()):
+        return [], ""
+    articles: dict[str, int] = {}
+    held: dict[tuple[str, str, int], tuple[list[int], bytearray]] = {}
+    place = (SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
+    for run_id, called in names.items():
+        datasets = read_datasets(connection, run_id)
+        query = select(*place[1:], SummaryRow.kinds).where(SummaryRow.run_id == run_id, SummaryRow.kinds.is_not(None))
+        rows = connection.execute(query.order_by(*place), execution_options={"yield_per": ROWS_AT_ONCE})
+        for article, system, n, kinds in rows:
+            codes, terms = held.setdefault((datasets[article], called[system], n), ([], bytearray()))
+            codes.append(articles.setdefault(article, len(articles)))
+            terms += kinds
+    cells = [
+        KindTerms(*key, np.array(codes), np.frombuffer(terms, "<f2").reshape(len(codes), -1))
+        for key, (codes, terms) in sorted(held.items())
+    ]
+    return cells, signature
 
 
 def _article_characters(

@@ -37,6 +37,8 @@ _WITHOUT_WORDS: dict[Part, str] = {
     "predictions": "They score 0, or next to it.",
 }
 _LETTER = re.compile(r"[^\W_]")
+LOWER_CASED = "lower_cased"
+"""The check that matters to kinds of words (`nws.core.text.word_kinds`)."""
 _NARROW = "Intervals are too narrow: write one row with a list of references."
 _CUT_OUT = "Systems take them for news: remove what is not part of the article."
 
@@ -75,6 +77,13 @@ def _repeats_article(row: CheckedRow) -> str | None:
     words = bare_words(row.article) if len(row.prediction) > 0.8 * len(row.article) else []
     beginning = " ".join(words[: -(-9 * len(words) // 10)])
     return row.prediction if len(words) > FEW and beginning in " ".join(bare_words(row.prediction)) else ""
+
+
+def _lower_cased(row: CheckedRow) -> str | None:
+    """The first reference that has English letters and none of them as a capital."""
+    if not row.references:
+        return None
+    return next((one for one in row.references if re.search("[a-z]", one) and one == one.lower()), "")
 
 
 def _thoughts(row: CheckedRow, are_cut: bool) -> str | None:
@@ -166,6 +175,13 @@ CHECKS = (
         "repeat the beginning of their article, or all of it",
         "This favours lead: check the reference field.",
         rows(_begins_article, 0.05, 2),
+    ),
+    TextCheck(
+        LOWER_CASED,
+        "references",
+        "have no capital letter",
+        "Names in them are often not recognized as names: take cased references.",
+        rows(_lower_cased, 0.5, FEW),
     ),
     TextCheck(
         "shifted_references",

@@ -1,12 +1,13 @@
 """The page's sections: on each dataset what systems keep, score and gain, on each training how its policies learned."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nws.core.findings.comparisons import Comparison
 from nws.core.findings.content import KEPT
 from nws.core.findings.policy_findings import split_seed
+from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Curve
 from nws.core.metrics.specs import Metric
 from nws.jobs.report.brief import brief_sentences, brief_table
@@ -18,6 +19,7 @@ from nws.jobs.report.result_tables import (
     comparison_table,
     gains_table,
     kept_table,
+    kinds_table,
     means_table,
     other_lengths_table,
     smallest_tables,
@@ -26,7 +28,7 @@ from nws.jobs.report.result_tables import (
     vs_lead_table,
 )
 from nws.jobs.report.run_report import RunReport
-from nws.jobs.report.sweep_charts import gains, kept_chart, run_looks
+from nws.jobs.report.sweep_charts import gains, kept_chart, kinds_chart, run_looks
 from nws.jobs.report.table import Table
 from nws.jobs.report.wording import told_warnings
 from nws.jobs.store import ArticleTexts
@@ -48,7 +50,8 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
     """The page's part on one dataset, as its template names what it shows.
 
     `looks` are CSS classes by system. Where content kept is known, `kept` is the chart of how many words keep how much,
-    `brief` the table of the best systems and the controls, and `kept_tables` those of all systems. `sentences` are the
+    `brief` the table of the best systems and the controls, `kept_tables` those of all systems, and `kinds` what each
+    keeps of each kind of word. `sentences` are the
     most important statements behind the headline, `notes` what a reader must know of its articles and tests.
     `at_each_n` has comparisons of systems of two runs, each named by its systems and verdict.
     """
@@ -64,6 +67,14 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
         "brief": brief_table(report, dataset, _WIDTH, KEPT) if ranked else None,
         "sentences": brief_sentences(report, dataset)[1:],
         "kept_tables": [kept_table(document, dataset, names), *smallest_tables(document, dataset, names)] * ranked,
+        "kinds": [
+            Drawn(
+                names[system],
+                kinds_chart(report, dataset, system, f"{section_id}-kinds-{i}"),
+                kinds_table(document, dataset, system, names),
+            )
+            for i, system in enumerate(sorted(document.by_kind(dataset), key=_best_first(document, dataset)))
+        ],
         "notes": list(told_warnings(document, dataset, names)),
         "metrics": [
             _curves(report, found.metric, of_dataset, section_id)
@@ -84,6 +95,12 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
         "at_each_n": [_at_each_n(pair, report) for pair in document.between if pair.dataset == dataset],
         "uncut": list(uncut_tables(report, dataset)),
     }
+
+
+def _best_first(document: ReportDocument, dataset: str) -> Callable[[str], int]:
+    """The place of a system among those that one can choose, with the others behind them."""
+    ranked = document.ranked.get(dataset, ())
+    return lambda system: ranked.index(system) if system in ranked else len(ranked)
 
 
 def _curves(report: RunReport, metric: Metric, curves: Sequence[Curve], section: str) -> Drawn:

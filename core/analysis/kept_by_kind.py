@@ -1,0 +1,100 @@
+"""What systems keep of each kind of word, and whether one kind survives better than another.
+
+Of a kind, a system keeps the ratio of two sums over articles (`nws.core.metrics.kept`), and an article with terms a and
+b moves it by ψ = (a - share · b) / mean b, to first order (Hampel 1974, The Influence Curve and its Role in Robust
+Estimation). So the interval of a share is that of the mean of share + ψ.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nws.core.analysis.intervals import Floats, above_zero_p, moments, skewed_intervals
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import KeptByKind, KindsApart, KindShare
+from nws.core.findings.scores import Interval
+from nws.core.text.word_kinds import KINDS, WordKind
+
+NAMED = KINDS[:-1]
+"""The kinds that are compared: the other words have nothing in common."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KindTerms:
+    """The terms of one system's summaries at one n on a dataset.
+
+    Attributes:
+        articles: a code of each article, (rows,). Of several rows of one article the first counts.
+        terms: the `KIND_TERMS`, (rows, 2 · kinds); NaN of a kind that the article lacks.
+    """
+
+    dataset: str
+    system: str
+    n: int
+    articles: NDArray[np.int64]
+    terms: NDArray[np.float16]
+
+
+def kept_by_kind(cells: Iterable[KindTerms]) -> tuple[KeptByKind, ...]:
+    """What each system keeps of each kind at each n, over the articles that it has at all n; uncut summaries apart.
+
+    Args:
+        cells: of one run, by dataset and system.
+    """
+    found = list[KeptByKind]()
+    for _, of_system in groupby(cells, key=lambda cell: (cell.dataset, cell.system, cell.n > 0)):
+        at_each_n = list(of_system)
+        common = reduce(np.intersect1d, (cell.articles for cell in at_each_n))
+        if len(common):
+            longest = max(cell.n for cell in at_each_n)
+            found += [_at_n(cell, common, is_compared=cell.n == longest) for cell in at_each_n]
+    return tuple(found)
+
+
+def _at_n(cell: KindTerms, common: NDArray[np.int64], is_compared: bool) -> KeptByKind:
+    codes, first = np.unique(cell.articles, return_index=True)
+    kept, whole = np.hsplit(cell.terms[first[np.isin(codes, common)]].astype(np.float64), 2)
+    shares = {kind: share for i, kind in enumerate(KINDS) if (share := _share(kept[:, i], whole[:, i])) is not None}
+    apart = _apart(shares) if is_compared else None
+    kinds = tuple(KindShare(kind, share.interval, share.articles) for kind, share in shares.items())
+    return KeptByKind(cell.dataset, cell.system, cell.n, kinds, apart)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Share:
+    """The share that is kept of a kind, and how each article moves it, (articles,); 0 of one that lacks the kind."""
+
+    interval: Interval
+    articles: int
+    influence: Floats
+
+
+def _share(kept: Floats, whole: Floats) -> _Share | None:
+    has = ~np.isnan(whole)
+    if not has.any() or whole[has].sum() <= 0:
+        return None
+    share = kept[has].sum() / whole[has].sum()
+    moved = (kept - share * whole) / whole[has].mean()
+    (interval,) = skewed_intervals((share + moved[has])[:, None])
+    if has.sum() < FEWEST_ARTICLES:
+        interval = Interval(interval.mean, None, None)
+    return _Share(interval, int(has.sum()), np.where(has, moved, 0) * (len(has) / has.sum()))
+
+
+def _apart(shares: Mapping[WordKind, _Share]) -> KindsApart | None:
+    """The kinds of which most and least is kept, and the p of their difference.
+
+    It is corrected for all pairs of kinds (Bonferroni), since these two were chosen among them.
+    """
+    tested = {kind: shares[kind] for kind in NAMED if kind in shares and shares[kind].articles >= FEWEST_ARTICLES}
+    if len(tested) < 2:
+        return None
+    most, least = (pick(tested, key=lambda kind: tested[kind].interval.mean) for pick in (max, min))
+    difference = tested[most].interval.mean - tested[least].interval.mean
+    values = difference + tested[most].influence - tested[least].influence
+    (p,) = above_zero_p(len(values), moments(values[:, None]))
+    return KindsApart(most, least, min(1.0, float(p) * len(tested) * (len(tested) - 1) / 2))
