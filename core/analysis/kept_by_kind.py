@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,15 +58,14 @@ def kept_by_kind(cells: Iterable[KindTerms]) -> tuple[KeptByKind, ...]:
 
 def _at_n(cell: KindTerms, common: NDArray[np.int64], is_compared: bool) -> KeptByKind:
     codes, first = np.unique(cell.articles, return_index=True)
-    kept, whole = np.hsplit(cell.terms[first[np.isin(codes, common)]].astype(np.float64), 2)
-    shares = {kind: share for i, kind in enumerate(KINDS) if (share := _share(kept[:, i], whole[:, i])) is not None}
+    shares = shares_of(cell.terms[first[np.isin(codes, common)]])
     apart = _apart(shares) if is_compared else None
     kinds = tuple(KindShare(kind, share.interval, share.articles) for kind, share in shares.items())
     return KeptByKind(cell.dataset, cell.system, cell.n, kinds, apart)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Share:
+class Kept:
     """The share that is kept of a kind, and how each article moves it, (articles,); 0 of one that lacks the kind."""
 
     interval: Interval
@@ -73,7 +73,28 @@ class _Share:
     influence: Floats
 
 
-def _share(kept: Floats, whole: Floats) -> _Share | None:
+def shares_of(terms: NDArray[np.floating[Any]]) -> dict[WordKind, Kept]:
+    """What summaries keep of each kind that any of their articles has.
+
+    Args:
+        terms: the `KIND_TERMS`, (articles, 2 · kinds).
+    """
+    kept, whole = np.hsplit(terms.astype(np.float64), 2)
+    return {kind: share for i, kind in enumerate(KINDS) if (share := _share(kept[:, i], whole[:, i])) is not None}
+
+
+def differences_of(a: Mapping[WordKind, Kept], b: Mapping[WordKind, Kept]) -> dict[WordKind, Interval]:
+    """What a keeps of each kind minus what b keeps, of the same articles in the same order, with intervals."""
+    found = {}
+    for kind in a.keys() & b.keys():
+        difference = a[kind].interval.mean - b[kind].interval.mean
+        (interval,) = skewed_intervals((difference + a[kind].influence - b[kind].influence)[:, None])
+        few = a[kind].articles < FEWEST_ARTICLES
+        found[kind] = Interval(interval.mean, None, None) if few else interval
+    return {kind: found[kind] for kind in KINDS if kind in found}
+
+
+def _share(kept: Floats, whole: Floats) -> Kept | None:
     has = ~np.isnan(whole)
     if not has.any() or whole[has].sum() <= 0:
         return None
@@ -82,10 +103,10 @@ def _share(kept: Floats, whole: Floats) -> _Share | None:
     (interval,) = skewed_intervals((share + moved[has])[:, None])
     if has.sum() < FEWEST_ARTICLES:
         interval = Interval(interval.mean, None, None)
-    return _Share(interval, int(has.sum()), np.where(has, moved, 0) * (len(has) / has.sum()))
+    return Kept(interval, int(has.sum()), np.where(has, moved, 0) * (len(has) / has.sum()))
 
 
-def _apart(shares: Mapping[WordKind, _Share]) -> KindsApart | None:
+def _apart(shares: Mapping[WordKind, Kept]) -> KindsApart | None:
     """The kinds of which most and least is kept, and the p of their difference.
 
     It is corrected for all pairs of kinds (Bonferroni), since these two were chosen among them.

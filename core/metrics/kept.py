@@ -42,11 +42,11 @@ import numpy as np
 
 from nws.core.article import Article
 from nws.core.errors import CorpusError
-from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.config import BertScoreConfig, Options, text_tokenizer
 from nws.core.metrics.metric import FloatArray, Row, RowMetric
 from nws.core.text.length import idf_of
 from nws.core.text.near_copies import are_near_copies
-from nws.core.text.word_kinds import KIND_TERMS, KINDS, load_tagger
+from nws.core.text.word_kinds import KIND_TERMS, KINDS, find_kinds, load_tagger
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
     from nws.core.metrics.bertscore import BertScorer, Reference
@@ -279,27 +279,57 @@ def make_kept(name: str, options: Options) -> RowMetric:
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from nws.core.arithmetic import one_thread
-    from nws.core.metrics.model_metric import bertscore_config, loaded_bertscore
+    from nws.core.metrics.model_metric import bertscore_config
 
     config = bertscore_config(options)
 
-    @one_thread()
-    def measure(rows: Sequence[Row]) -> list[float]:
-        articles, panel = with_others(rows)
-        scorer = loaded_bertscore(config)
-        measured = KeptScorer((panel,), scorer, lambda text: frozenset())
-        idf = measured.token_idf(panel.dataset)
-        values: list[float] = []
+    def measure(rows: Sequence[Row]) -> Sequence[float]:
+        return _measured(config, kinds_of(options), tuple(rows))[0]
+
+    return RowMetric(name, f"{name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {config.signature}", measure)
+
+
+def kinds_of(options: Options) -> str:
+    """The signature of the kinds of words that are told of texts with these options, "" for none."""
+    return "" if options.tokenizer not in (None, "rouge_score") else find_kinds("ko" if options.lang == "ko" else "en")
+
+
+def kind_terms(options: Options, rows: Sequence[Row]) -> FloatArray:
+    """The `KIND_TERMS` of the rows of a file, (rows, 2 · kinds); NaN of a kind that a row lacks.
+
+    Raises:
+        RecipeError, ModelError: as of BERTScore.
+    """
+    from nws.core.metrics.model_metric import bertscore_config
+
+    return _measured(bertscore_config(options), kinds_of(options), tuple(rows))[1]
+
+
+@functools.lru_cache(maxsize=2)  # content kept, and then its kinds, are asked for the same rows
+def _measured(config: BertScoreConfig, kinds: str, rows: tuple[Row, ...]) -> tuple[list[float], FloatArray]:
+    """Content kept, and the `KIND_TERMS`, of the rows of a file."""
+    from nws.core.arithmetic import one_thread
+    from nws.core.metrics.model_metric import loaded_bertscore
+
+    articles, panel = with_others(rows)
+    scorer = loaded_bertscore(config)
+    measured = KeptScorer((panel,), scorer, lambda text: frozenset(), kinds)
+    idf = measured.token_idf(panel.dataset)
+    values, terms = list[float](), np.full((len(rows), len(KIND_TERMS)), math.nan)
+    with one_thread():
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             batch = articles[start : start + _ROWS_AT_ONCE]
             against = measured.against(batch)
             texts = zip(rows[start:], batch, strict=False)
-            recalls = scorer.recalls([((row.prediction,), against[article], idf, ()) for row, article in texts])
-            values += [kept(of_text[0].tolist()) for of_text in recalls]
-        return values
-
-    return RowMetric(name, f"{name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {config.signature}", measure)
+            crossed = [
+                ((row.prediction,), against[article], idf, measured.token_kinds(article)) for row, article in texts
+            ]
+            for article, (of_text,) in zip(batch, scorer.recalls(crossed), strict=True):
+                recalls, by_kind = np.split(of_text, [len(against[article])])
+                found = kept_by_kind(by_kind)
+                terms[len(values)] = [found.get(name, math.nan) for name in KIND_TERMS]
+                values.append(kept(recalls.tolist()))
+    return values, terms
 
 
 def make_kept_words(name: str, options: Options) -> RowMetric:

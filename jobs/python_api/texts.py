@@ -183,7 +183,8 @@ def compare(
 
     Returns:
         A row for each metric, and for the number of words: a − b with its 95 % interval, p of a sign-flip test, and p
-        corrected over the metrics (Holm). `attrs` has the signatures of the metrics.
+        corrected over the metrics (Holm). `attrs` has the signatures of the metrics, and `kept_by_kind`: what both keep
+        of each kind of word, where spaCy's English pipeline is installed.
 
     Raises:
         CorpusError: there are not as many texts on each side as references, one is no text (named by its row, from
@@ -214,7 +215,7 @@ def compare(
     console = ArgumentConsole()
     for line in result.told:
         console.print(line)
-    return paired_frame(metric_rows(result.rows), {}, result.signatures)
+    return paired_frame(metric_rows(result.rows), {"kept_by_kind": result.kind_rows()}, result.signatures)
 
 
 def paired_frame(

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison, PairedLength
-from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, KindShare, Share, SmallestN
+from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
 from nws.core.findings.lengths import MagicNumber, lengths_text
 from nws.core.findings.report_document import ReportDocument
-from nws.core.findings.scores import Curve, CurvePoint, Uncut
+from nws.core.findings.scores import Curve, CurvePoint, Interval, Uncut
 from nws.core.metrics.specs import Metric
 from nws.core.text.checks.all_checks import LOWER_CASED
 from nws.core.types import LEAD, RANDOM
@@ -101,7 +101,8 @@ def kinds_table(document: ReportDocument, dataset: str, system: str, names: Syst
     by_n = document.by_kind(dataset)[system]
     articles = {kind: str(share.articles) for kind, share in by_n[0].by_kind.items()}
     rows = [
-        (KIND_NAMES[kind], *(_kind_cell(of.by_kind[kind]) for of in by_n), Cell(count)) for kind, count in articles.items()
+        (KIND_NAMES[kind], *(kind_cell(of.by_kind[kind].share) for of in by_n), Cell(count))
+        for kind, count in articles.items()
     ]
     notes = (
         "Each cell: per cent of what the references have of this kind of word, and its 95 % CI",
@@ -112,8 +113,9 @@ def kinds_table(document: ReportDocument, dataset: str, system: str, names: Syst
     return Table(("n", *(str(of.n) for of in by_n), "articles"), rows, title, notes)
 
 
-def _kind_cell(of: KindShare) -> Cell:
-    return Cell(percent(of.share.mean).removesuffix(" %"), percent_interval(of.share).removesuffix(" %"))
+def kind_cell(share: Interval) -> Cell:
+    """A share in per cent, without the sign."""
+    return Cell(percent(share.mean).removesuffix(" %"), percent_interval(share).removesuffix(" %"))
 
 
 def smallest_tables(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[Table]:

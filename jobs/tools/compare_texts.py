@@ -4,7 +4,7 @@ Both systems are scored against the same references, and compared article by art
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from nws.core.analysis.kept_by_kind import differences_of
 from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES, PairedLength
 from nws.core.findings.content import KEPT
+from nws.core.findings.scores import Interval
 from nws.core.metrics.config import Options
 from nws.core.systems.predictions import parse_predictions, read_predictions
 from nws.core.text.dataset import Dataset, open_dataset
 from nws.core.text.length import count_words
 from nws.core.text.rows import Lists
+from nws.core.text.word_kinds import WordKind
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, p_text, printed, signed
 from nws.jobs.report.printed_lines import print_line
+from nws.jobs.report.result_tables import kind_cell
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import SKEWED, few
+from nws.jobs.report.wording import KIND_NAMES, SKEWED, few
 from nws.jobs.tools.score import FileScore, score_rows
 
 QUALITIES = {
@@ -51,6 +55,8 @@ class TextsComparison:
         signatures: how each metric was computed.
         unknown: how many ids of predictions the dataset lacks.
         missing: how many articles of the dataset lack a prediction by `a` or by `b`.
+        kinds: for each kind of word, what `a` and `b` keep of it, and the difference; empty where kinds are not told.
+        word_kinds: the signature of the kinds.
         told: what is odd in the texts or references, such as texts without a word.
     """
 
@@ -62,6 +68,8 @@ class TextsComparison:
     unknown: int = 0
     missing: int = 0
     told: tuple[str, ...] = ()
+    kinds: Mapping[WordKind, tuple[Interval, Interval, Interval]] = field(default_factory=dict)
+    word_kinds: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Every number, with what made it, as plain JSON values."""
@@ -72,7 +80,17 @@ class TextsComparison:
             "equal_length": metric_rows(self.equal_length),
             "left_out": {"unknown_ids": self.unknown, "articles_without_both": self.missing},
             "signatures": dict(self.signatures),
+            "kept_by_kind": self.kind_rows(),
+            "word_kinds": self.word_kinds,
         }
+
+    def kind_rows(self) -> list[dict[str, Any]]:
+        """A row for each kind of word, with plain values."""
+        return [
+            {"kind": kind, "share_a": a.mean, "share_b": b.mean, "difference": minus.mean}
+            | {"low": minus.low, "high": minus.high}
+            for kind, (a, b, minus) in self.kinds.items()
+        ]
 
 
 def metric_rows(rows: Mapping[str, PairedLength]) -> list[dict[str, Any]]:
@@ -180,7 +198,8 @@ def compare_texts(
     words = np.array([[count_words(one.row.prediction) for one in of.predictions] for of in scored], dtype=np.float64)
     values[WORDS] = words
     if best_first and KEPT in values and np.diff(values[KEPT].mean(axis=1)) > 0:
-        names, values = names[::-1], {name: sides[::-1] for name, sides in values.items()}
+        names, scored, values = names[::-1], scored[::-1], {name: sides[::-1] for name, sides in values.items()}
+    kinds_a, kinds_b = (of.kinds for of in scored)
     is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * words.max(axis=0)
     return TextsComparison(
         *names,
@@ -190,6 +209,11 @@ def compare_texts(
         else {},
         signatures={QUALITIES[name]: scored[0].metrics[name].signature for name in metrics},
         told=tuple(dict.fromkeys(line for of in scored for line in of.told)),
+        kinds={
+            kind: (kinds_a[kind].interval, kinds_b[kind].interval, minus)
+            for kind, minus in differences_of(kinds_a, kinds_b).items()
+        },
+        word_kinds=scored[0].word_kinds,
     )
 
 
@@ -233,6 +257,10 @@ def print_texts_comparison(result: TextsComparison, console: Console) -> None:
         _table(result, result.equal_length, "Length-matched: texts differ by at most 10 % in words").print(console)
         print_line(console, f"Left out: {counted(other, 'article')} whose texts differ more in length.", style="yellow")
         _print_cautions(result.equal_length, console)
+    if result.kinds:
+        cells = [(KIND_NAMES[kind], *map(kind_cell, of)) for kind, of in result.kinds.items()]
+        columns = ("kind", result.a, result.b, "difference")
+        Table(columns, cells, "Content kept by kind of word, in %, and its 95 % interval").print(console)
     console.print()
     print_line(
         console, "p: sign-flip test over the articles. Holm p: corrected over all metrics, words left out.", "dim"

@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypeAlias
@@ -12,9 +12,11 @@ import numpy as np
 from rich.console import Console
 
 from nws.core.analysis.intervals import mean_intervals, score_intervals
+from nws.core.analysis.kept_by_kind import Kept, shares_of
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.findings.scores import Interval
 from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.kept import kind_terms, kinds_of
 from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
@@ -38,11 +40,13 @@ from nws.core.text.rows import (
 )
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
+from nws.core.text.word_kinds import KINDS, WordKind
 from nws.jobs.report.metric_names import signature_lines
 from nws.jobs.report.numerals import counted, listed, percent
 from nws.jobs.report.printed_lines import WIDTH, print_line
+from nws.jobs.report.result_tables import kind_cell
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import few
+from nws.jobs.report.wording import KIND_NAMES, few
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = (*row_fields.REFERENCE_FIELDS, "target")
@@ -83,12 +87,19 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class FileScore:
-    """The scores of a file, by the names of the metrics, and what is said of them."""
+    """The scores of a file, by the names of the metrics, and what is said of them.
+
+    Attributes:
+        kinds: what its predictions keep of each kind of word; empty without content kept, or where kinds are not told.
+        word_kinds: the signature of the kinds.
+    """
 
     predictions: tuple[Prediction, ...]
     metrics: dict[str, MetricScore]
     seed: int
     told: tuple[str, ...] = ()
+    kinds: Mapping[WordKind, Kept] = field(default_factory=dict)
+    word_kinds: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The scores as `nws score --json` prints them."""
@@ -103,6 +114,10 @@ class FileScore:
             "interval_methods": {name: metric.method for name, metric in self.metrics.items()},
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
             "seed": self.seed,
+            "kept_by_kind": {
+                kind: asdict(kept.interval) | {"rows": kept.articles} for kind, kept in self.kinds.items()
+            },
+            "word_kinds": self.word_kinds,
         }
 
 
@@ -198,6 +213,8 @@ def score_rows(
     scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
     if any(name in NEED_BACKBONE for name in names):
         told = (*told, *_cut_texts(options, rows))
+    word_kinds = kinds_of(options) if "kept" in names else ""
+    kinds = shares_of(kind_terms(options, rows)) if word_kinds else {}
     any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
     if repeats := len(located) - len(predictions):
@@ -210,7 +227,8 @@ def score_rows(
         for number, one in enumerate(predictions[:LOOKED_AT], start=1)
     ]
     findings = check_rows(looked_at, place.removesuffix("predictions"), Context(language), preparation.clean_texts)
-    return FileScore(predictions, scores, seed, (*told, *(f"Warning: {finding}" for finding in findings)))
+    told = (*told, *(f"Warning: {finding}" for finding in findings))
+    return FileScore(predictions, scores, seed, told, kinds, word_kinds)
 
 
 def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
@@ -350,8 +368,8 @@ def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs:
 
 def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, ...]:
     """The references of the first field that holds one."""
-    for field in REFERENCE_FIELDS:
-        if references := preparation.references(to_references(row.get(field), field)):
+    for name in REFERENCE_FIELDS:
+        if references := preparation.references(to_references(row.get(name), name)):
             return references
     raise CorpusError(
         f"There is no reference: none of {', '.join(REFERENCE_FIELDS)} is there and filled; the fields are: "
@@ -399,11 +417,26 @@ def print_score(scores: Mapping[str, FileScore], console: Console) -> None:
             for system, score in scores.items()
         ]
         Table(("system", "rows", *one.metrics), cells, notes=("F1 or score. Below: its 95 % interval.",)).print(console)
+    if any(score.kinds for score in scores.values()):
+        _kinds_table(scores).print(console)
     lines = ["", *_intervals(scores.values()), "", "How each was computed:"]
-    for signature in dict.fromkeys(metric.signature for score in scores.values() for metric in score.metrics.values()):
+    of_metrics = [metric.signature for score in scores.values() for metric in score.metrics.values()]
+    of_kinds = [f"kept by kind|{score.word_kinds}" for score in scores.values() if score.kinds]
+    for signature in dict.fromkeys(of_metrics + of_kinds):
         lines += signature_lines(signature, WIDTH)
     for line in lines:
         print_line(console, line)
+
+
+def _kinds_table(scores: Mapping[str, FileScore]) -> Table:
+    """What each system keeps of each kind of word, in per cent; a row for each kind."""
+    cells = [
+        (KIND_NAMES[kind], *(kind_cell(of.kinds[kind].interval) if kind in of.kinds else "" for of in scores.values()))
+        for kind in KINDS
+        if any(kind in of.kinds for of in scores.values())
+    ]
+    title = "Content kept by kind of word, in %, and its 95 % interval"
+    return Table(("kind", *(system or "kept" for system in scores)), cells, title)
 
 
 def _intervals(scores: Collection[FileScore]) -> Iterator[str]:
