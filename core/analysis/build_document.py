@@ -21,6 +21,7 @@ from nws.core.analysis.own_words import COVERAGE, FAITHFULNESS, own_words
 from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compare_systems
 from nws.core.analysis.points import Points, pairs_with_lead, short_articles
 from nws.core.analysis.policy_scores import policy_scores
+from nws.core.analysis.words_saved import saved_over_lead
 from nws.core.findings.content import KEPT
 from nws.core.findings.policy_findings import PolicyFindings, SystemScore, split_seed
 from nws.core.findings.report_document import MetricFindings, ReportDocument, ShortArticles
@@ -92,7 +93,8 @@ def build_document(
         **(_content_kept(points) if KEPT in points.scores else {}),
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}
-    document = document.model_copy(update={"ranked": ranked})
+    saved = saved_over_lead(points, ranked) if ranked else ()
+    document = document.model_copy(update={"ranked": ranked, "words_saved": saved})
     cut = {dataset: (found,) for dataset, found in points.cut.items()}
     warned = {dataset: (*cut.get(dataset, ()), *warnings(document, dataset)) for dataset in document.datasets}
     document = document.model_copy(update={"warnings": warned})

@@ -13,6 +13,7 @@ from nws.core.findings.scores import FEW_ARTICLES
 from nws.core.findings.statements import (
     Differences,
     FewArticles,
+    FewerWords,
     Headline,
     KindsKept,
     LeadIsLow,
@@ -55,6 +56,9 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     yield headline.model_copy(update={"of_read": of_read})
     yield from _differences(document, dataset, ranked[0])
     yield from _kinds_kept(document.by_kind(dataset).get(ranked[0], []))
+    for saved in document.words_saved:
+        if saved.dataset == dataset and saved.smallest.n is not None and saved.smallest.n < saved.m:
+            yield FewerWords(system=saved.a, m=saved.m, n=saved.smallest.n, claimed=saved.smallest.claimed)
     yield from _over_lead(document, dataset, ranked[:MOST_SYSTEMS])
     for system in (*ranked[:MOST_SYSTEMS], PERSON):
         yield from _own_length(document, dataset, system)

@@ -24,7 +24,9 @@ _TINY = 1e-100
 _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for size in range(10, 100)), MOST_ARTICLES)
 
 
-def smallest_n(tried: Sequence[int], shares: Floats, above: Floats, x: float) -> SmallestN:
+def smallest_n(
+    tried: Sequence[int], shares: Floats, above: Floats, x: float, alpha: float = ONE_SIDED_ALPHA
+) -> SmallestN:
     """The smallest of the lengths `tried` that keeps the share `x`.
 
     Args:
@@ -32,10 +34,11 @@ def smallest_n(tried: Sequence[int], shares: Floats, above: Floats, x: float) ->
         shares: the mean share at each length, (lengths,).
         above: (articles, lengths), what each article keeps beyond `x` (`KeptByArticle.above`).
         x: the share.
+        alpha: the level of the tests, less where several claims are made together.
     """
     steps = [*tried, None]  # the last: longer than any that was tried
     reached = int(first_kept(shares[None], x)[0])
-    low, high = interval_of_n(above)
+    low, high = interval_of_n(above, alpha)
     return SmallestN(
         x=x,
         n=steps[reached],
@@ -53,7 +56,7 @@ def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
     return np.where(below.any(axis=1), last_below, 0)
 
 
-def interval_of_n(above: Floats) -> tuple[int, int]:
+def interval_of_n(above: Floats, alpha: float = ONE_SIDED_ALPHA) -> tuple[int, int]:
     """The indices between which the smallest length lies that keeps the share, as do all longer ones (95 %).
 
     Its upper end is shown from the longest length down. Its lower end is the mirror image: from the shortest up, the
@@ -62,12 +65,13 @@ def interval_of_n(above: Floats) -> tuple[int, int]:
 
     Args:
         above: (articles, lengths), what each article keeps beyond the share (`KeptByArticle.above`).
+        alpha: the level of each test.
     """
     articles, lengths = above.shape
     if articles < 2:
         return 0, lengths
     columns = moments(above)
-    return lengths - _shown_from(articles, columns.mirrored()), _shown_from(articles, columns)
+    return lengths - _shown_from(articles, columns.mirrored(), alpha), _shown_from(articles, columns, alpha)
 
 
 def articles_for_one_step(above: Floats) -> int | None:
@@ -105,7 +109,7 @@ def articles_for_one_step(above: Floats) -> int | None:
     return _SIZES[place] if place < len(_SIZES) else None
 
 
-def _shown_from(articles: int, columns: Moments) -> int:
+def _shown_from(articles: int, columns: Moments, alpha: float) -> int:
     """The index of the first column whose mean is shown to be above 0, as are those of all later columns.
 
     They are tested one-sidedly from the last one on, and the first that is not shown ends it. A wrong answer needs a
@@ -115,4 +119,4 @@ def _shown_from(articles: int, columns: Moments) -> int:
     Returns:
         The number of columns if nothing is shown.
     """
-    return int(first_kept(-above_zero_p(articles, columns)[None], -ONE_SIDED_ALPHA)[0])
+    return int(first_kept(-above_zero_p(articles, columns)[None], -alpha)[0])

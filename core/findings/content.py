@@ -142,6 +142,18 @@ class KeptByKind:
 
 
 @dataclass(frozen=True, slots=True)
+class WordsSaved:
+    """The smallest n with which `a` keeps as much as `b` with `m` words, as does every longer n: with its claim."""
+
+    dataset: str
+    a: str
+    b: str
+    m: int
+    articles: int
+    smallest: SmallestN
+
+
+@dataclass(frozen=True, slots=True)
 class LateGain:
     """What a system gains from `start` to `end` words, and what the reference's first words gain on the same articles.
 

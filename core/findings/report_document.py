@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.dataclasses import dataclass
 
 from nws.core.findings.comparisons import Comparison
-from nws.core.findings.content import Ceiling, ContentKept, KeptByKind, LateGain, OwnWords
+from nws.core.findings.content import Ceiling, ContentKept, KeptByKind, LateGain, OwnWords, WordsSaved
 from nws.core.findings.lengths import ClaimedLengths, MagicNumber
 from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
@@ -66,6 +66,7 @@ class ReportDocument(BaseModel, frozen=True):
         kept_uncut: the content that uncut summaries keep.
         kept_by_kind: what systems keep of each kind of word, by dataset, system and n; empty where it is not known.
         word_kinds: the signature of the kinds.
+        words_saved: the words with which the best system keeps as much as `lead` at the longest n, by dataset.
         all_pairs: all pairs of systems at one n, in content kept (`nws.core.analysis.paired.compare_all_pairs`).
         own_length: length-matched pairs, in content kept (`nws.core.analysis.own_length`).
         lead_vs_random: `lead` minus `random`, in content kept.
@@ -87,6 +88,7 @@ class ReportDocument(BaseModel, frozen=True):
     kept_uncut: tuple[Uncut, ...] = ()
     kept_by_kind: tuple[KeptByKind, ...] = ()
     word_kinds: str = ""
+    words_saved: tuple[WordsSaved, ...] = ()
     all_pairs: tuple[Comparison, ...] = ()
     own_length: tuple[Comparison, ...] = ()
     lead_vs_random: tuple[Comparison, ...] = ()

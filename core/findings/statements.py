@@ -85,6 +85,16 @@ class KindsKept(_Decided):
     is_told: bool
 
 
+class FewerWords(_Decided):
+    """The smallest n with which a system keeps as much as `lead` with `m` words, and the n that is claimed, if any."""
+
+    type: Literal["fewer_words"] = "fewer_words"
+    system: str
+    m: int
+    n: int
+    claimed: int | None
+
+
 class OwnLength(_Decided):
     """What a system's uncut summaries keep, and their difference from the best length-matched system, if any."""
 
@@ -225,6 +235,7 @@ Statement: TypeAlias = Annotated[
     | Differences
     | OverLead
     | KindsKept
+    | FewerWords
     | OwnLength
     | SmallestLength
     | MayKeepHalf

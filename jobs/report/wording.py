@@ -10,6 +10,7 @@ from nws.core.findings.statements import (
     CutTexts,
     Differences,
     FewArticles,
+    FewerWords,
     Headline,
     KindsKept,
     LeadIsLow,
@@ -80,6 +81,12 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return _over_lead(statement, names, unit)
         case KindsKept():
             return _kinds_kept(statement, names, unit)
+        case FewerWords():
+            sure = f"with 95 % confidence {statement.claimed} words do" if statement.claimed is not None else ""
+            return (
+                f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as the text's first "
+                f"{of_length(statement.m, unit)} ({names[LEAD]}){in_brackets(sure)}."
+            )
         case OwnLength():
             return _own_length(statement, names)
         case SmallestLength():

@@ -1,7 +1,7 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from rich.console import Console
 from nws.core.analysis import Points, compare_systems, kinds_of, mean_over_seeds
 from nws.core.analysis.own_length import compare_at_own_length
 from nws.core.analysis.paired import TIE, at_the_longest_n, compare_uncut
+from nws.core.analysis.words_saved import saved_at_each_length
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.comparisons import ALPHA, Comparison
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import KEPT, WordsSaved
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.scores import CONFIDENCE
 from nws.core.metrics.specs import Metric
@@ -32,6 +33,7 @@ from nws.jobs.report.printed_lines import (
 )
 from nws.jobs.report.result_tables import comparison_table, systems_table
 from nws.jobs.report.system_names import SystemNames, names_of
+from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import SKEWED, few, not_equal
 from nws.jobs.store import RunInfo, Store
 from nws.jobs.store.run_metrics import metric_signature
@@ -67,6 +69,7 @@ class RunComparison:
     not_compared: Mapping[tuple[str, str], str]
     names: SystemNames
     is_of_all: bool = False
+    words_saved: tuple[WordsSaved, ...] = ()
 
     @property
     def two_runs(self) -> bool:
@@ -86,6 +89,7 @@ class RunComparison:
             "holm_family": f"{_FAMILIES[self.is_of_all]}; length-matched, all pairs on one dataset",
             "comparisons": [*map(self._comparison_json, self.comparisons)],
             "own_length": [*map(self._comparison_json, self.own_length)],
+            "words_saved": [asdict(saved) for saved in self.words_saved],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
         }
 
@@ -165,7 +169,8 @@ def compare_runs(
     if not comparisons:
         raise RecipeError(f"Nothing to compare: {next(iter(reasons.values()))}.")
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signature, comparisons, own_length, kinds, reasons, names, is_of_all)
+    saved = saved_at_each_length(points_a, *pairs[0]) if checked == KEPT and len(pairs) == 1 and not other_run else ()
+    return RunComparison(a, b, checked, signature, comparisons, own_length, kinds, reasons, names, is_of_all, saved)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -301,6 +306,8 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     else:
         for comparison in (*result.comparisons, *result.own_length):
             _print_pair(result, comparison, console)
+        for dataset in dict.fromkeys(saved.dataset for saved in result.words_saved):
+            _words_table(result, dataset).print(console)
     _print_how_to_read(result, console)
 
 
@@ -322,6 +329,23 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
         skewed = [name for name, at in zip(called, tested, strict=True) if at.is_told and at.too_skewed]
         if skewed:
             print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
+
+
+def _words_table(result: RunComparison, dataset: str) -> Table:
+    """The words that A needs to keep as much as B does with each of its numbers of words."""
+    rows = [
+        (f"{saved.m} of {result.names[saved.b]}", *map(_or_more, (saved.smallest.n, saved.smallest.claimed)))
+        for saved in result.words_saved
+        if saved.dataset == dataset
+    ]
+    (a,) = {result.names[saved.a] for saved in result.words_saved}
+    title = f"{dataset}: words with which {a} keeps as much"
+    note = "with 95 % confidence: the claims of all rows hold together (Bonferroni)."
+    return Table(("as much as", f"words of {a}", "with 95 % confidence"), rows, title, (note,))
+
+
+def _or_more(n: int | None) -> Cell:
+    return Cell("none tried" if n is None else str(n))
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:

@@ -1,0 +1,71 @@
+"""How many words one system needs to keep as much as another system keeps with m words.
+
+It is the smallest n that keeps a share (`nws.core.analysis.smallest_n`), where the ceiling is what the other system
+keeps with m words, and the share is the whole of it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from nws.core.analysis.content_kept import KeptByArticle
+from nws.core.analysis.grids import Grid, build_grids
+from nws.core.analysis.points import Points
+from nws.core.analysis.smallest_n import smallest_n
+from nws.core.findings.content import KEPT, WordsSaved
+from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.types import LEAD
+
+
+def saved_over_lead(points: Points, ranked: Mapping[str, Sequence[str]]) -> tuple[WordsSaved, ...]:
+    """For each dataset, the words that its best system needs to keep as much as `lead` does with the most words.
+
+    Args:
+        points: of one run, with content kept.
+        ranked: the systems of each dataset, the best first.
+    """
+    found = list[WordsSaved]()
+    for grid in _grids(points):
+        best = next(iter(ranked.get(grid.dataset, ())), LEAD)
+        found += words_saved(grid, best, LEAD)[-1:] if best != LEAD else ()
+    return tuple(found)
+
+
+def saved_at_each_length(points: Points, a: str, b: str) -> tuple[WordsSaved, ...]:
+    """For each dataset and length of b, the words that a needs; claims hold for all lengths of a dataset together."""
+    return tuple(at for grid in _grids(points) for at in words_saved(grid, a, b, are_together=True))
+
+
+def _grids(points: Points) -> Sequence[Grid]:
+    return [*build_grids(points, KEPT, points.n > 0)] if points.length_unit == "words" else []
+
+
+def words_saved(grid: Grid, a: str, b: str, are_together: bool = False) -> tuple[WordsSaved, ...]:
+    """For each length of b, the words that a needs to keep as much, over the articles that both have at every length.
+
+    None where a system is not there, or does not always write n words.
+
+    Args:
+        grid: content kept on a dataset.
+        a: the system that needs them.
+        b: the system whose content they keep.
+        are_together: whether the claims hold together for all lengths of b (Bonferroni), or each for itself.
+    """
+    if not {a, b} <= {*grid.systems}:
+        return ()
+    sides = [grid.systems.index(system) for system in (a, b)]
+    lengths = np.array(grid.lengths)
+    present = grid.present[sides]
+    tried = [np.flatnonzero(of_side.any(axis=1)) for of_side in present]
+    complete = np.logical_and(*(of_side[at].all(axis=0) for of_side, at in zip(present, tried, strict=True)))
+    if not complete.any() or (present & (grid.words[sides] != lengths[:, None])).any():
+        return ()
+    of_a, of_b = (grid.values[side, at][:, complete].T for side, at in zip(sides, tried, strict=True))
+    found = []
+    for m, ceiling in zip(lengths[tried[1]].tolist(), of_b.T, strict=True):
+        kept = KeptByArticle(of_a, ceiling)
+        if ceiling.mean() > 0:
+            alpha = ONE_SIDED_ALPHA / (of_b.shape[1] if are_together else 1)
+            smallest = smallest_n(lengths[tried[0]].tolist(), kept.shares, kept.above(1), 1, alpha)
+            found.append(WordsSaved(grid.dataset, a, b, m, int(complete.sum()), smallest))
+    return tuple(found)
