@@ -282,7 +282,7 @@ def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], R
         SmallestNRow: document.smallest_rows(),
         DocumentRow: [{"document": zlib.compress(dump_json(values).encode()), "headlines": _headlines(values)}],
     }
-    return {table: [{"run_id": run_id} | row for row in part] for table, part in rows.items()}
+    return {table: [{"run_id": run_id} | row for row in part] for table, part in rows.items() if part}
 
 
 def _headlines(document: Mapping[str, Any]) -> dict[str, Any]:
