@@ -178,10 +178,10 @@ function listenToKeys(viewer) {
 
 const $ = (id) => document.getElementById(id);
 
-function element(name, text, classes) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (classes) made.className = classes;
+// An element with these properties; its children are elements and texts.
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
   return made;
 }
 
@@ -271,11 +271,7 @@ function marked(text, layers) {
   return places.slice(0, -1).map((start, i) => {
     let node = document.createTextNode(text.slice(start, places[i + 1]));
     for (const { spans, name, classes } of [...layers].reverse()) {
-      if (spans.some(([from, to]) => from <= start && start < to)) {
-        const around = element(name, undefined, classes);
-        around.append(node);
-        node = around;
-      }
+      if (spans.some(([from, to]) => from <= start && start < to)) node = element(name, classes ? { className: classes } : {}, node);
     }
     return node;
   });
