@@ -24,11 +24,7 @@ from nws.jobs.report.console import written_out
 from nws.jobs.report.metric_names import find_metric, metric_name
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.archive import Archive, build_archive, viewed_systems
-from nws.jobs.report.page.sections import (
-    opening,
-    policy_section,
-    sweep_section,
-)
+from nws.jobs.report.page.sections import opening, policy_section, sweep_section
 from nws.jobs.report.policy_report import read_examples
 from nws.jobs.report.run_report import RunReport, read_report, require_findings
 from nws.jobs.report.run_status import duration, made_by
@@ -166,13 +162,11 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     """
     environment = page_environment()
     environment.filters["named"] = page.report.names.__getitem__
-    asked = (duration, is_of_commit, made_by, system_notes, told_version)
+    asked = (duration, is_of_commit, made_by, not_scored, recipe_yaml, system_notes, told_version)
     environment.globals |= {function.__name__: function for function in asked}
     environment.globals |= {
         "wording": wording,
         "policy_report": policy_report,
-        "not_scored": _not_scored,
-        "recipe_yaml": _recipe_yaml,
         "most_failures": _MOST_FAILURES,
         "LEAD": LEAD,
         "RANDOM": RANDOM,
@@ -193,14 +187,14 @@ def content_policy() -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
 
 
-def _not_scored(page: Page) -> str:
+def not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
     if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return wording.UNKNOWN
 
 
-def _recipe_yaml(run: RunInfo) -> str:
+def recipe_yaml(run: RunInfo) -> str:
     """The run's recipe as a file for `nws submit JOB --recipe FILE`."""
     text: str = yaml.safe_dump(run.recipe, sort_keys=False, allow_unicode=True, width=100)
     return text
