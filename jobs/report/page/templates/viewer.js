@@ -29,9 +29,7 @@ class Viewer {
     $("other").append(option({ label: "nothing" }, -1), ...this.systems.map(option));
     for (const name of document.querySelectorAll(".score-name")) name.textContent = this.ranked.label;
     $("n").max = this.lengths.length - 1;
-    $("system").onchange = () => this.change({ system: Number($("system").value) });
-    $("other").onchange = () => this.change({ other: Number($("other").value) });
-    $("n").oninput = () => this.change({ n: Number($("n").value) });
+    for (const name of ["system", "other", "n"]) $(name).oninput = () => this.change({ [name]: Number($(name).value) });
     $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
     $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
@@ -221,8 +219,7 @@ class Viewer {
 
   summary(body, system, n) {
     const place = body.at.findIndex(([s, k]) => s === system && k === n);
-    if (place < 0) return { system, n, place, text: null, words: 0, draws: 0 };
-    return { system, n, place, text: body.texts[place], words: body.words[place], draws: body.draws[place] };
+    return { system, n, place, text: body.texts[place] ?? null, words: body.words[place], draws: body.draws[place] };
   }
 
   score(body, place, column) {
@@ -338,9 +335,7 @@ class Viewer {
 const atLength = (n) => (n === 0 ? "uncut" : `n = ${n}`);
 
 // A score as it is printed: in percent, or with as many decimals as the metric has.
-function scoreText({ percent: isPercent, places }, value) {
-  return isPercent ? percent(value) : decimals(value, places);
-}
+const scoreText = (metric, value) => (metric.percent ? percent(value) : decimals(value, metric.places));
 
 async function main() {
   if (!("DecompressionStream" in window)) return;
