@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from nws.core.analysis import Points
-from nws.core.analysis.content_kept import KeptByArticle, content_kept
+from nws.core.analysis.content_kept import POWER, KeptByArticle, content_kept, first_kept, interval_of_n
 from nws.core.analysis.grids import build_grids
 from nws.core.analysis.intervals import above_zero_p, moments, skewed_intervals
-from nws.core.analysis.smallest_n import POWER, first_kept, interval_of_n
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KEPT, SHARES, Ceiling
 from nws.core.findings.scores import ONE_SIDED_ALPHA

@@ -15,12 +15,11 @@ from nws.core.analysis.curves import curves_by_metric, uncut_by_metric, uncut_sc
 from nws.core.analysis.gain_over_random import magic_numbers
 from nws.core.analysis.kept_by_kind import KindTerms, kept_by_kind
 from nws.core.analysis.late_gains import late_gains
-from nws.core.analysis.learning_curves import learning_lines
 from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
 from nws.core.analysis.own_words import COVERAGE, FAITHFULNESS, own_words
 from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compare_systems
 from nws.core.analysis.points import Points, pairs_with_lead, short_articles
-from nws.core.analysis.policy_scores import policy_scores
+from nws.core.analysis.policy_scores import learning_lines, policy_scores
 from nws.core.analysis.words_saved import saved_over_lead
 from nws.core.findings.content import KEPT
 from nws.core.findings.policy_findings import PolicyFindings, SystemScore, split_seed

@@ -17,13 +17,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from nws.core.analysis.content_kept import KeptByArticle
+from nws.core.analysis.content_kept import KeptByArticle, smallest_n
 from nws.core.analysis.gain_over_random import magic_numbers
 from nws.core.analysis.grids import build_grids
 from nws.core.analysis.intervals import Floats, above_zero_p, moments, skewed_intervals
 from nws.core.analysis.points import Points
 from nws.core.analysis.sign_flip import holm
-from nws.core.analysis.smallest_n import smallest_n
 from nws.core.errors import RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KEPT, SmallestN

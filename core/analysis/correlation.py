@@ -79,9 +79,7 @@ def resampled_correlations(
 
 
 def correlations(
-    metrics: Mapping[str, FloatArray],
-    human: FloatArray,
-    resampled: Mapping[str, FloatArray],
+    metrics: Mapping[str, FloatArray], human: FloatArray, resampled: Mapping[str, FloatArray]
 ) -> tuple[Correlation, ...]:
     """The correlation of every metric with the human scores: at every level, by every coefficient.
 

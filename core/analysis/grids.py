@@ -8,15 +8,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis.points import NO_TEXT, Place, Points, elsewhere, short_articles
+from nws.core.analysis.points import NO_TEXT, Place, Points, elsewhere, pieces, short_articles
 from nws.core.errors import StoreError
 from nws.core.findings.scores import system_order
 from nws.core.metrics.specs import Metric
 from nws.core.types import SystemKind
 
 Value = TypeVar("Value", bound=np.generic)
-
-_ROWS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,7 @@ class Axes(_Places):
         """A column of `points` on the three axes, and `empty` where there is no summary."""
         values = np.full((len(self.systems), len(self.lengths), len(self.articles)), empty, dtype=column.dtype)
         flat = values.reshape(-1)
-        for piece in _pieces(len(self.rows)):
+        for piece in pieces(len(self.rows)):
             flat[self.cells[piece]] = column[self.rows[piece]]
         return values
 
@@ -184,13 +182,7 @@ def _cells(
     """The places of rows on the flattened axes, from the place of each code on its axis."""
     shape = [int(places.max()) + 1 for places in on_axes]
     cells = np.empty(len(rows), dtype=np.int64)
-    for piece in _pieces(len(rows)):
+    for piece in pieces(len(rows)):
         places = [axis[codes_of_axis[rows[piece]]] for codes_of_axis, axis in zip(codes, on_axes, strict=True)]
         cells[piece] = np.ravel_multi_index(places, shape)
     return cells
-
-
-def _pieces(rows: int) -> Iterator[slice]:
-    """Some rows at a time: what selects from an array becomes 8 bytes a row meanwhile."""
-    for start in range(0, rows, _ROWS_AT_ONCE):
-        yield slice(start, start + _ROWS_AT_ONCE)

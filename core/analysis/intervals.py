@@ -79,10 +79,12 @@ def score_intervals(
     scores = np.array([score(statistics[rng.integers(0, rows, size=rows)]) for _ in range(resamples)])
     tail = (1 - confidence) / 2
     low, high = np.quantile(scores, [tail, 1 - tail], axis=0)
-    return [
-        Interval(float(value), float(lower), float(upper)) if lower < upper else Interval(float(value), None, None)
-        for value, lower, upper in zip(score(statistics), low, high, strict=True)
-    ]
+    return list(map(_interval, score(statistics), low, high))
+
+
+def _interval(mean: float, low: float, high: float) -> Interval:
+    """Numbers of NumPy's as an interval, without ends where they are equal."""
+    return Interval(float(mean), float(low), float(high)) if low < high else Interval(float(mean), None, None)
 
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -132,10 +134,7 @@ def skewed_intervals(values: Floats) -> list[Interval]:
         means + side * least_t(np.maximum(-side * skewness, least), articles) * spreads / math.sqrt(articles)
         for side in (-1, 1)
     )
-    return [
-        Interval(float(mean), float(low) if low < high else None, float(high) if low < high else None)
-        for mean, low, high in zip(means, lows, highs, strict=True)
-    ]
+    return list(map(_interval, means, lows, highs))
 
 
 class Moments(NamedTuple):

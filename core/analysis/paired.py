@@ -26,10 +26,7 @@ _DIFFERENCES_AT_ONCE = 500_000
 
 
 def compare_systems(
-    a: Points,
-    b: Points,
-    pairs: Sequence[tuple[str, str]],
-    metric: Metric = "bertscore_f1",
+    a: Points, b: Points, pairs: Sequence[tuple[str, str]], metric: Metric = "bertscore_f1"
 ) -> tuple[Comparison, ...]:
     """Each pair of systems on each dataset, the first system from `a`, the second from `b`.
 
@@ -132,10 +129,7 @@ def as_family(tested: Sequence[PairedLength]) -> tuple[PairedLength, ...]:
 
 
 def compare_by_metric(
-    a: Points,
-    b: Points,
-    pairs: Sequence[tuple[str, str]],
-    metrics: Sequence[Metric],
+    a: Points, b: Points, pairs: Sequence[tuple[str, str]], metrics: Sequence[Metric]
 ) -> dict[Metric, tuple[Comparison, ...]]:
     """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b

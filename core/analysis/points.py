@@ -1,7 +1,7 @@
-"""What the analysis reads: the scores of a run's summaries as columns (`Points`)."""
+"""What the analysis reads: the scores of a run's summaries as columns (`Points`), or of several runs together."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -19,6 +19,8 @@ from nws.core.types import LEAD, SystemKind
 NO_TEXT = 0
 """In place of the key of a text, where a point is a mean over several."""
 
+SAME = 1e-6
+"""Scores of equal texts that differ by at most this much count as equal: they may be of other batches."""
 _AT_ONCE = 1_000_000
 _COLUMNS = ("n", "words", "text")
 
@@ -196,6 +198,12 @@ def short_articles(points: Points) -> frozenset[Place]:
     return frozenset((*points.articles[article], n) for article, n in places)
 
 
+def pieces(rows: int) -> Iterator[slice]:
+    """Some rows at a time: what selects from an array becomes 8 bytes a row meanwhile."""
+    for start in range(0, rows, _AT_ONCE):
+        yield slice(start, start + _AT_ONCE)
+
+
 def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
     """Whether each point is at none of `places`, (points,)."""
     depth = {article: i for i, article in enumerate(points.articles)}
@@ -205,8 +213,41 @@ def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
         if (dataset, article) in depth and n <= most:
             left_out[depth[dataset, article], n] = True
     is_elsewhere = np.empty(len(points), dtype=np.bool_)
-    # In pieces: what selects from an array becomes 8 bytes a point.
-    for start in range(0, len(points), _AT_ONCE):
-        piece = slice(start, start + _AT_ONCE)
+    for piece in pieces(len(points)):
         is_elsewhere[piece] = ~left_out[points.article[piece], points.n[piece]]
     return is_elsewhere
+
+
+def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, dict[str, dict[str, str]]]:
+    """The points of all runs, and by run the names that its systems have among them.
+
+    A system counts as one if it wrote the same text with the same scores wherever two runs share an article and n.
+    Otherwise it keeps its name for the first run, and is called `NAME @RUN` for any other.
+    """
+    if len(runs) == 1:
+        ((run_id, points),) = runs
+        return points, {run_id: {system: system for system in points.systems}}
+    texts: dict[tuple[str, str, str, int], tuple[int, float]] = {}
+    parts: list[Points] = []
+    sources: dict[str, dict[str, str]] = {}
+    for run_id, points in runs:
+        rows = list(_rows(points))
+        differing = {system for system, place, text in rows if not _is_same(text, texts.get((system, *place), text))}
+        names = {system: f"{system} @{run_id}" if system in differing else system for system in points.systems}
+        is_new = np.array([(names[system], *place) not in texts for system, place, _ in rows])
+        for system, place, text in rows:
+            texts.setdefault((names[system], *place), text)
+        parts.append(replace(points, systems=tuple(names.values())).take(is_new))
+        sources[run_id] = names
+    return Points.together(parts), sources
+
+
+def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int, float]]]:
+    """For each summary: its system; its dataset, article and n; and the key of its text with its F1."""
+    columns = (points.system, points.article, points.n, points.text, points.scores["bertscore_f1"])
+    for system, article, n, text, f1 in zip(*(column.tolist() for column in columns), strict=True):
+        yield points.systems[system], (*points.articles[article], n), (text, f1)
+
+
+def _is_same(text: tuple[int, float], other: tuple[int, float]) -> bool:
+    return text[0] == other[0] and abs(text[1] - other[1]) <= SAME

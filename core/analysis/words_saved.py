@@ -1,6 +1,6 @@
 """How many words one system needs to keep as much as another system keeps with m words.
 
-It is the smallest n that keeps a share (`nws.core.analysis.smallest_n`), where the ceiling is what the other system
+It is the smallest n that keeps a share (`nws.core.analysis.content_kept`), where the ceiling is what the other system
 keeps with m words, and the share is the whole of it.
 """
 
@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from nws.core.analysis.content_kept import KeptByArticle
+from nws.core.analysis.content_kept import KeptByArticle, smallest_n
 from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.points import Points
-from nws.core.analysis.smallest_n import smallest_n
 from nws.core.findings.content import KEPT, WordsSaved
 from nws.core.findings.scores import ONE_SIDED_ALPHA
 from nws.core.types import LEAD

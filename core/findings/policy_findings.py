@@ -198,7 +198,5 @@ class PolicyFindings:
 
 
 def _curve_point(score: SystemScore) -> CurvePoint:
-    mean = score.score
-    return CurvePoint(
-        mean.mean, mean.low, mean.high, score.n, score.articles, score.articles, score.comparable, score.words
-    )
+    mean, articles = score.score, score.articles
+    return CurvePoint(mean.mean, mean.low, mean.high, score.n, articles, articles, score.comparable, score.words)

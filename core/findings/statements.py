@@ -5,7 +5,7 @@ Statements are decided in `nws.core.analysis.choose_statements`, and worded in `
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from nws.core.findings.comparisons import PairedLength
 from nws.core.findings.content import Ceiling, SmallestN
@@ -15,11 +15,7 @@ from nws.core.text.word_kinds import WordKind
 OfRead = Annotated[bool, Field(exclude_if=lambda of_read: not of_read)]
 
 
-class _Decided(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Headline(_Decided):
+class Headline(BaseModel, frozen=True):
     """What the best system (the one that keeps most) keeps with the `n` words that the answer names.
 
     Attributes:
@@ -47,7 +43,7 @@ class Headline(_Decided):
     of_read: OfRead = False
 
 
-class Differences(_Decided):
+class Differences(BaseModel, frozen=True):
     """How the best system compares with each other one at `n`, in content kept (Holm over all pairs of a dataset)."""
 
     type: Literal["differences"] = "differences"
@@ -58,7 +54,7 @@ class Differences(_Decided):
     less_than: tuple[str, ...]
 
 
-class OverLead(_Decided):
+class OverLead(BaseModel, frozen=True):
     """The n at which systems keep significantly more, or less, than `lead` (Holm over the n of each system)."""
 
     type: Literal["over_lead"] = "over_lead"
@@ -68,7 +64,7 @@ class OverLead(_Decided):
     less: tuple[int, ...]
 
 
-class KindsKept(_Decided):
+class KindsKept(BaseModel, frozen=True):
     """The kinds of word of which a system keeps most and least at its longest n, with both shares.
 
     Attributes:
@@ -85,7 +81,7 @@ class KindsKept(_Decided):
     is_told: bool
 
 
-class FewerWords(_Decided):
+class FewerWords(BaseModel, frozen=True):
     """The smallest n with which a system keeps as much as `lead` with `m` words, and the n that is claimed, if any."""
 
     type: Literal["fewer_words"] = "fewer_words"
@@ -95,7 +91,7 @@ class FewerWords(_Decided):
     claimed: int | None
 
 
-class OwnLength(_Decided):
+class OwnLength(BaseModel, frozen=True):
     """What a system's uncut summaries keep, and their difference from the best length-matched system, if any."""
 
     type: Literal["own_length"] = "own_length"
@@ -106,7 +102,7 @@ class OwnLength(_Decided):
     beside: PairedLength | None = None
 
 
-class SmallestLength(_Decided):
+class SmallestLength(BaseModel, frozen=True):
     """The smallest n with which a system keeps a share of a ceiling; for `of_read` see `Headline`."""
 
     type: Literal["smallest_length"] = "smallest_length"
@@ -120,7 +116,7 @@ class SmallestLength(_Decided):
     of_read: OfRead = False
 
 
-class MayKeepHalf(_Decided):
+class MayKeepHalf(BaseModel, frozen=True):
     """The smallest n with which a system may keep half: the 95 % interval there includes half."""
 
     type: Literal["may_keep_half"] = "may_keep_half"
@@ -128,7 +124,7 @@ class MayKeepHalf(_Decided):
     n: int
 
 
-class LeadOvertakes(_Decided):
+class LeadOvertakes(BaseModel, frozen=True):
     """`lead` keeps significantly less than a system up to `until`, and more from `since` on (its mean from `at` on)."""
 
     type: Literal["lead_overtakes"] = "lead_overtakes"
@@ -138,7 +134,7 @@ class LeadOvertakes(_Decided):
     since: int | None
 
 
-class LeadIsLow(_Decided):
+class LeadIsLow(BaseModel, frozen=True):
     """The n at which `lead` keeps significantly less than `random`."""
 
     type: Literal["lead_is_low"] = "lead_is_low"
@@ -146,7 +142,7 @@ class LeadIsLow(_Decided):
     worse: tuple[int, ...]
 
 
-class SystemsAreTheLimit(_Decided):
+class SystemsAreTheLimit(BaseModel, frozen=True):
     """From `start` to `end` words all systems have stopped gaining, while the reference's first words still gain."""
 
     type: Literal["systems_are_the_limit"] = "systems_are_the_limit"
@@ -157,7 +153,7 @@ class SystemsAreTheLimit(_Decided):
     some_write_own_words: bool
 
 
-class TryLengths(_Decided):
+class TryLengths(BaseModel, frozen=True):
     """Lengths that are worth trying, shorter or longer than those tried."""
 
     type: Literal["try_lengths"] = "try_lengths"
@@ -165,7 +161,7 @@ class TryLengths(_Decided):
     lengths: tuple[int, ...]
 
 
-class TakeArticles(_Decided):
+class TakeArticles(BaseModel, frozen=True):
     """The number of `articles` that would narrow the interval of a system's n to one step; None: it has too few."""
 
     type: Literal["take_articles"] = "take_articles"
@@ -175,7 +171,7 @@ class TakeArticles(_Decided):
     n: int | None
 
 
-class TruthIsUnseen(_Decided):
+class TruthIsUnseen(BaseModel, frozen=True):
     """Systems that may write words which the article lacks, with their mean faithfulness where it was measured."""
 
     type: Literal["truth_is_unseen"] = "truth_is_unseen"
@@ -183,7 +179,7 @@ class TruthIsUnseen(_Decided):
     faithfulness: dict[str, float]
 
 
-class CutTexts(_Decided):
+class CutTexts(BaseModel, frozen=True):
     """Texts that are longer than what BERTScore's backbone reads of one.
 
     Attributes:
@@ -202,53 +198,38 @@ class CutTexts(_Decided):
     of_summary: float | None
 
 
-class FewArticles(_Decided):
+class FewArticles(BaseModel, frozen=True):
     """With so few articles intervals understate the uncertainty."""
 
     type: Literal["few_articles"] = "few_articles"
     articles: int
 
 
-class ShortTexts(_Decided):
+class ShortTexts(BaseModel, frozen=True):
     """By n, the number of articles with fewer than n words, which are left out at that n."""
 
     type: Literal["short_texts"] = "short_texts"
     articles: dict[int, int]
 
 
-class LeftOut(_Decided):
+class LeftOut(BaseModel, frozen=True):
     """The largest number of articles, at any n, that lack a summary by some system, and are left out of the means."""
 
     type: Literal["left_out"] = "left_out"
     articles: int
 
 
-class SkewedDifferences(_Decided):
+class SkewedDifferences(BaseModel, frozen=True):
     """The pairs of systems whose significant differences are less reliable, because they are skewed."""
 
     type: Literal["skewed_differences"] = "skewed_differences"
     pairs: tuple[tuple[str, str], ...]
 
 
-Statement: TypeAlias = Annotated[
-    Headline
-    | Differences
-    | OverLead
-    | KindsKept
-    | FewerWords
-    | OwnLength
-    | SmallestLength
-    | MayKeepHalf
-    | LeadOvertakes
-    | LeadIsLow
-    | SystemsAreTheLimit
-    | TryLengths
-    | TakeArticles
-    | TruthIsUnseen
-    | CutTexts
-    | FewArticles
-    | ShortTexts
-    | LeftOut
-    | SkewedDifferences,
-    Field(discriminator="type"),
-]
+_Answer: TypeAlias = (
+    Headline | Differences | OverLead | KindsKept | FewerWords | OwnLength | SmallestLength | MayKeepHalf
+)
+_OfLead: TypeAlias = LeadOvertakes | LeadIsLow
+_Advice: TypeAlias = SystemsAreTheLimit | TryLengths | TakeArticles | TruthIsUnseen
+_Warning: TypeAlias = CutTexts | FewArticles | ShortTexts | LeftOut | SkewedDifferences
+Statement: TypeAlias = Annotated[_Answer | _OfLead | _Advice | _Warning, Field(discriminator="type")]

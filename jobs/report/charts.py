@@ -5,8 +5,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 
+from nws.core.findings.comparisons import PairedLength
+from nws.core.findings.lengths import Gain
 from nws.core.findings.scores import Curve, CurvePoint, Interval, system_order
 from nws.core.metrics.specs import Metric
 from nws.core.types import SystemKind
@@ -110,19 +112,8 @@ class Sheet:
     is_shared: bool = False
 
 
-class GainAt(Protocol):
-    """A system minus another at n words, over the articles that both have (`Gain`, `PairedLength`)."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def articles(self) -> int: ...
-    @property
-    def difference(self) -> Interval: ...
-    @property
-    def p_holm(self) -> float: ...
-    @property
-    def is_told(self) -> bool: ...
+GainAt: TypeAlias = Gain | PairedLength
+"""A system minus another at n words, over the articles that both have."""
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:

@@ -195,10 +195,8 @@ def verdict(comparison: Comparison | None) -> str:
     """The n at which the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    tested, verdicts = (
-        tuple(at.n for at in comparison.lengths),
-        zip(("better", "worse"), comparison.told(), strict=True),
-    )
+    tested = tuple(at.n for at in comparison.lengths)
+    verdicts = zip(("better", "worse"), comparison.told(), strict=True)
     return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 

@@ -15,15 +15,7 @@ from nws.jobs.drive.progress import Span, duration
 from nws.jobs.drive.ship import HeartbeatMonitor
 from nws.jobs.report.console import printable
 from nws.jobs.report.numerals import counted
-from nws.jobs.report.run_status import (
-    as_dict,
-    done_text,
-    failure_lines,
-    made_by,
-    moment_text,
-    plain_values,
-    state_name,
-)
+from nws.jobs.report.run_status import as_dict, done_text, failure_lines, made_by, moment_text, plain_values, state_name
 from nws.jobs.report.run_status import duration as work_time
 from nws.jobs.store import FailureInfo, Progress, RunInfo, Store
 

@@ -250,7 +250,7 @@ def built_document(
 ) -> "ReportDocument":
     """The document from the summaries of runs, and from the updates of a training."""
     from nws.core.analysis.build_document import Training, build_document
-    from nws.core.analysis.combined_runs import combine
+    from nws.core.analysis.points import combine
     from nws.core.text.checks.all_checks import Finding
     from nws.jobs.store.points import document_metrics, read_kind_terms, read_points
 

@@ -15,7 +15,6 @@ from nws.core.errors import NwsError, StoreError
 from nws.core.findings.content import KEPT
 from nws.core.findings.scores import system_order
 from nws.core.metrics.specs import METRICS, OPTIONAL, Metric
-from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, RANDOM
 from nws.core.whole_files import replacing
 from nws.jobs.installation import is_of_commit, told_version
@@ -24,11 +23,7 @@ from nws.jobs.report.console import written_out
 from nws.jobs.report.metric_names import find_metric, metric_name
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.archive import Archive, build_archive, viewed_systems
-from nws.jobs.report.page.sections import (
-    opening,
-    policy_section,
-    sweep_section,
-)
+from nws.jobs.report.page.sections import opening, policy_section, sweep_section
 from nws.jobs.report.policy_report import read_examples
 from nws.jobs.report.run_report import RunReport, read_report, require_findings
 from nws.jobs.report.run_status import duration, made_by
@@ -51,26 +46,6 @@ class Page:
     policies: list[dict[str, Any]]
     failures: tuple[tuple[str, FailureInfo], ...]
     archive: Archive
-
-    @property
-    def length_unit(self) -> LengthUnit:
-        """The unit of n in every run of the page."""
-        return self.report.document.unit
-
-    @property
-    def is_of_trainings(self) -> bool:
-        """Whether all runs train policies: then the page asks whether these are better, not how many words it takes."""
-        return all(run.job == "phase2" for run in self.runs)
-
-    @property
-    def gained_over(self) -> tuple[str, ...]:
-        """The names of the systems over which others have gains."""
-        return tuple(dict.fromkeys(gain.name for section in self.sections for gain in section["gains"]))
-
-    @property
-    def has_curves(self) -> bool:
-        """Whether there is a dataset with several n, to draw something by n."""
-        return any(len(section["lengths"]) > 1 for section in self.sections)
 
 
 def write_page(
@@ -166,19 +141,22 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     """
     environment = page_environment()
     environment.filters["named"] = page.report.names.__getitem__
-    asked = (duration, is_of_commit, made_by, system_notes, told_version)
-    environment.globals |= {function.__name__: function for function in asked}
-    environment.globals |= {
-        "wording": wording,
-        "policy_report": policy_report,
-        "not_scored": _not_scored,
-        "recipe_yaml": _recipe_yaml,
-        "most_failures": _MOST_FAILURES,
-        "LEAD": LEAD,
-        "RANDOM": RANDOM,
-    }
+    asked = (duration, is_of_commit, made_by, not_scored, recipe_yaml, system_notes, told_version)
     html = environment.get_template("page.html.j2").render(
+        {function.__name__: function for function in asked},
+        wording=wording,
+        policy_report=policy_report,
+        most_failures=_MOST_FAILURES,
+        LEAD=LEAD,
+        RANDOM=RANDOM,
         page=page,
+        unit=page.report.document.unit,
+        # Then the page asks whether policies are better, not how many words it takes.
+        is_of_trainings=all(run.job == "phase2" for run in page.runs),
+        # The names of the systems over which others have gains.
+        gained_over=tuple(dict.fromkeys(gain.name for section in page.sections for gain in section["gains"])),
+        # Whether there is a dataset with several n, to draw something by n.
+        has_curves=any(len(section["lengths"]) > 1 for section in page.sections),
         way_back=way_back,
         style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
         script=Markup(_SCRIPT),
@@ -193,14 +171,14 @@ def content_policy() -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
 
 
-def _not_scored(page: Page) -> str:
+def not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
     if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return wording.UNKNOWN
 
 
-def _recipe_yaml(run: RunInfo) -> str:
+def recipe_yaml(run: RunInfo) -> str:
     """The run's recipe as a file for `nws submit JOB --recipe FILE`."""
     text: str = yaml.safe_dump(run.recipe, sort_keys=False, allow_unicode=True, width=100)
     return text

@@ -4,7 +4,7 @@ import pytest
 from made_scores import Point, in_columns, point_scores
 
 from nws.core.analysis import Points
-from nws.core.analysis.combined_runs import combine
+from nws.core.analysis.points import combine
 
 
 def point(system: str, article: str = "a", text: str = "t", f1: float = 0.5, n: int = 7) -> Point:

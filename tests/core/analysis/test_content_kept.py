@@ -6,10 +6,16 @@ from made_scores import Point, in_columns
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
-from nws.core.analysis.content_kept import PERSON, KeptByArticle, content_kept
+from nws.core.analysis.content_kept import (
+    PERSON,
+    KeptByArticle,
+    articles_for_one_step,
+    content_kept,
+    first_kept,
+    interval_of_n,
+)
 from nws.core.analysis.intervals import above_zero_p, mean_interval, moments, skewed_intervals
 from nws.core.analysis.points import Points
-from nws.core.analysis.smallest_n import articles_for_one_step, first_kept, interval_of_n
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KEPT, ContentKept
 from nws.core.findings.scores import ONE_SIDED_ALPHA, Interval

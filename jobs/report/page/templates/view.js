@@ -116,9 +116,8 @@ function hits(viewer, body, view) {
   if (has(key) || has(dataset)) parts.push("its name");
   if (has(body.text)) parts.push("the article");
   if (body.references.some(has)) parts.push("the reference");
-  for (const { text, system, n } of viewer.catalogue.ownTexts(body)) {
-    if (has(text)) lengths.set(system, [...lengths.get(system) ?? [], lengthName(viewer.lengths[n])]);
-  }
+  for (const { system, n } of viewer.catalogue.ownTexts(body).filter(({ text }) => has(text)))
+    lengths.set(system, [...lengths.get(system) ?? [], lengthName(viewer.lengths[n])]);
   const named = [...lengths].map(([system, at]) => `${viewer.systems[system].label}, n = ${at.join(", ")}`);
   parts.push(...named.slice(0, MOST_HITS));
   if (named.length > MOST_HITS) parts.push(`summaries of ${named.length - MOST_HITS} more systems`);
@@ -178,10 +177,10 @@ function listenToKeys(viewer) {
 
 const $ = (id) => document.getElementById(id);
 
-function element(name, text, classes) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (classes) made.className = classes;
+// An element with these properties; its children are elements and texts.
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
   return made;
 }
 
@@ -195,15 +194,9 @@ async function unpacked(id) {
 
 // Words as core/text/alignment.py has them; upper and back to lower case is what comes nearest to folding the case.
 function bareWords(text) {
-  const words = [];
-  for (const found of text.matchAll(/\S+/gu)) {
-    const inner = found[0].match(/[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su);
-    if (inner) {
-      const start = found.index + inner.index;
-      words.push({ start, end: start + inner[0].length, bare: inner[0].toUpperCase().toLowerCase() });
-    }
-  }
-  return words;
+  const words = text.matchAll(/[\p{L}\p{N}](?:\S*[\p{L}\p{N}])?/gu);
+  return [...words].map(({ 0: word, index }) =>
+    ({ start: index, end: index + word.length, bare: word.toUpperCase().toLowerCase() }));
 }
 
 // For each word of a summary its place in the article, or -1: in order, most words, then fewest runs, then the earliest.
@@ -271,19 +264,13 @@ function marked(text, layers) {
   return places.slice(0, -1).map((start, i) => {
     let node = document.createTextNode(text.slice(start, places[i + 1]));
     for (const { spans, name, classes } of [...layers].reverse()) {
-      if (spans.some(([from, to]) => from <= start && start < to)) {
-        const around = element(name, undefined, classes);
-        around.append(node);
-        node = around;
-      }
+      if (spans.some(([from, to]) => from <= start && start < to)) node = element(name, classes ? { className: classes } : {}, node);
     }
     return node;
   });
 }
 
-function lengthName(n) {
-  return n === 0 ? "uncut" : String(n);
-}
+const lengthName = (n) => (n === 0 ? "uncut" : String(n));
 
 function decimals(value, places) {
   if (value === null) return "–";
@@ -292,13 +279,9 @@ function decimals(value, places) {
 }
 
 // One spelling for what search compares: of letters in one or two characters, and of cases.
-function folded(text) {
-  return text.normalize("NFC").toLowerCase();
-}
+const folded = (text) => text.normalize("NFC").toLowerCase();
 
-function percent(value) {
-  return value === null ? "–" : `${Math.round(value * 100)}\u00a0%`;
-}
+const percent = (value) => (value === null ? "–" : `${Math.round(value * 100)}\u00a0%`);
 
 // A difference of two shares. It has no percent sign, since it is not a share of either.
 function points(value) {

@@ -24,14 +24,12 @@ class Viewer {
   }
 
   start() {
-    const option = (system, i) => Object.assign(element("option", system.label), { value: i });
+    const option = ({ label }, value) => element("option", { value }, label);
     $("system").append(...this.systems.map(option));
-    $("other").append(Object.assign(element("option", "nothing"), { value: -1 }), ...this.systems.map(option));
+    $("other").append(option({ label: "nothing" }, -1), ...this.systems.map(option));
     for (const name of document.querySelectorAll(".score-name")) name.textContent = this.ranked.label;
     $("n").max = this.lengths.length - 1;
-    $("system").onchange = () => this.change({ system: Number($("system").value) });
-    $("other").onchange = () => this.change({ other: Number($("other").value) });
-    $("n").oninput = () => this.change({ n: Number($("n").value) });
+    for (const name of ["system", "other", "n"]) $(name).oninput = () => this.change({ [name]: Number($(name).value) });
     $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
     $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
@@ -75,8 +73,11 @@ class Viewer {
   turn(step) {
     const place = this.order.indexOf(this.view.article);
     const next = this.order[Math.min(this.order.length - 1, Math.max(0, place + step))];
-    if (next === undefined) return;
-    this.goTo(next);
+    if (next !== undefined) this.read(next);
+  }
+
+  read(article) {
+    this.goTo(article);
     this.show();
     this.remember();
   }
@@ -159,22 +160,12 @@ class Viewer {
     const { key, title, words } = this.articles[i], { system, other, n } = this.view;
     const scoreOf = (s) => scoreText(this.ranked, this.catalogue.score(i, s, n));
     const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${scoreOf(s)}`);
-    const button = element("button"), name = element("span"), beginning = element("small", `${words} words · `);
-    button.type = "button";
-    name.append(...marked(key, [this.searched(key)]));
-    const scored = `${this.ranked.label}, ${atLength(this.lengths[n])}: ${scores.join(" · ")}`;
-    beginning.append(...marked(title, [this.searched(title)]));
-    button.append(name, element("small", scored), beginning);
-    button.onclick = () => {
-      this.goTo(i);
-      this.show();
-      this.remember();
-    };
+    const button = element("button", { type: "button", tabIndex: -1, onclick: () => this.read(i) },
+      element("span", {}, ...this.marked(key)),
+      element("small", {}, `${this.ranked.label}, ${atLength(this.lengths[n])}: ${scores.join(" · ")}`),
+      element("small", {}, `${words} words · `, ...this.marked(title)));
     button.dataset.article = i;
-    button.tabIndex = -1;
-    const item = element("li");
-    item.append(button);
-    return item;
+    return element("li", {}, button);
   }
 
   // The entry of the article that is shown: marked, in sight, and the one that the tab key reaches.
@@ -203,7 +194,7 @@ class Viewer {
     this.showControls(view);
     this.showChosen();
     const { id, key, dataset, words } = this.articles[view.article];
-    $("article-key").replaceChildren(...marked(key, [this.searched(key)]));
+    $("article-key").replaceChildren(...this.marked(key));
     $("hits").textContent = hits(this, body, view);
     $("article-facts").textContent = [dataset, `${words} words`, `id ${id}`].join(" · ");
     const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
@@ -228,8 +219,7 @@ class Viewer {
 
   summary(body, system, n) {
     const place = body.at.findIndex(([s, k]) => s === system && k === n);
-    if (place < 0) return { system, n, place, text: null, words: 0, draws: 0 };
-    return { system, n, place, text: body.texts[place], words: body.words[place], draws: body.draws[place] };
+    return { system, n, place, text: body.texts[place] ?? null, words: body.words[place], draws: body.draws[place] };
   }
 
   score(body, place, column) {
@@ -241,43 +231,36 @@ class Viewer {
   // A summary, in which the words that a reference has are marked.
   box({ system, text, words, draws, place }, body, shared) {
     const { label, kind, look, run } = this.systems[system];
-    const box = element("div", undefined, look), paragraph = Object.assign(element("p"), { dir: "auto" });
-    box.append(element("strong", label + (kind === "system" ? "" : ` (${kind})`)));
-    if (text === null) paragraph.textContent = "– no summary at this n –";
-    else {
-      const own = bareWords(text), places = own.map((_, i) => i).filter((i) => shared.has(own[i].bare));
-      paragraph.append(...marked(text, [{ spans: spansAt(own, places), name: "span", classes: "shared" }, this.searched(text)]));
-    }
-    box.append(paragraph);
+    const own = bareWords(text ?? ""), places = own.map((_, i) => i).filter((i) => shared.has(own[i].bare));
+    const layer = { spans: spansAt(own, places), name: "span", classes: "shared" };
+    const written = text === null ? ["– no summary at this n –"] : this.marked(text, [layer]);
     const score = `${this.ranked.label} ${scoreText(this.ranked, this.score(body, place, this.ranked.column))}`;
     const facts = text === null ? [] : [`${words} words`, score];
     if (new Set(this.systems.map((system) => system.run)).size > 1) facts.push(`run ${run}`);
     if (draws) facts.push(`one of ${draws} draws; scores are their means`);
-    box.append(element("small", facts.join(" · ")));
-    return box;
+    return element("div", { className: look },
+      element("strong", {}, label + (kind === "system" ? "" : ` (${kind})`)),
+      element("p", { dir: "auto" }, ...written),
+      element("small", {}, facts.join(" · ")));
   }
 
   scoreRows(body, chosen) {
     const heads = ["metric", ...chosen.map(({ system }) => this.systems[system].label), ...(chosen.length === 2 ? ["Δ"] : [])];
-    const head = element("tr"), top = element("thead"), rows = element("tbody");
-    head.append(...heads.map((text) => Object.assign(element("th", text), { scope: "col" })));
-    top.append(head);
-    for (const metric of this.metrics) {
-      const row = element("tr"), values = chosen.map(({ place }) => this.score(body, place, metric.column));
-      row.append(Object.assign(element("th", metric.label), { scope: "row" }));
-      chosen.forEach(({ place }, i) => {
-        const cell = element("td", scoreText(metric, values[i]));
+    const head = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
+    const rows = this.metrics.map((metric) => {
+      const values = chosen.map(({ place }) => this.score(body, place, metric.column));
+      const cells = chosen.map(({ place }, i) => {
         const [precision, recall] = metric.parts.map((part) => decimals(this.score(body, place, part), metric.places));
-        if (recall !== undefined) cell.append(element("small", `P ${precision} · R ${recall}`));
-        row.append(cell);
+        const parts = recall === undefined ? [] : [element("small", {}, `P ${precision} · R ${recall}`)];
+        return element("td", {}, scoreText(metric, values[i]), ...parts);
       });
       if (values.length === 2) {
         const apart = values.includes(null) ? null : values[0] - values[1];
-        row.append(element("td", (apart > 0 ? "+" : "") + (metric.percent ? points(apart) : decimals(apart, metric.places))));
+        cells.push(element("td", {}, (apart > 0 ? "+" : "") + (metric.percent ? points(apart) : decimals(apart, metric.places))));
       }
-      rows.append(row);
-    }
-    return [top, rows];
+      return element("tr", {}, element("th", { scope: "row" }, metric.label), ...cells);
+    });
+    return [element("thead", {}, head), element("tbody", {}, ...rows)];
   }
 
   // What the first system wrote at every n, the shortest first.
@@ -299,12 +282,11 @@ class Viewer {
 
   // A summary as a row; a click on it makes the view of this choice. Who has selected a part of it wants to copy that.
   row(body, place, choice, name, layers = []) {
-    const row = element("tr"), head = Object.assign(element("th"), { scope: "row" }), button = element("button", name);
-    const text = Object.assign(element("td"), { dir: "auto" });
-    text.append(...marked(body.texts[place], [...layers, this.searched(body.texts[place])]));
-    button.type = "button";
-    head.append(button);
-    row.append(head, element("td", scoreText(this.ranked, this.score(body, place, this.ranked.column))), text);
+    const button = element("button", { type: "button" }, name);
+    const row = element("tr", {},
+      element("th", { scope: "row" }, button),
+      element("td", {}, scoreText(this.ranked, this.score(body, place, this.ranked.column))),
+      element("td", { dir: "auto" }, ...this.marked(body.texts[place], layers)));
     const [system, n] = body.at[place];
     if (system === this.view.system && n === this.view.n) row.setAttribute("aria-current", "true");
     row.onclick = ({ target }) => (target === button || getSelection().isCollapsed) && this.change(choice);
@@ -318,22 +300,21 @@ class Viewer {
     if (hadFocus) table.querySelector("[aria-current] button")?.focus({ preventScroll: true });
   }
 
-  // What is sought, marked in a text.
-  searched(text) {
-    return { spans: foundSpans(text, this.sought()), name: "mark", classes: "sought" };
+  // A text with marks: those of the layers, and what is sought.
+  marked(text, layers = []) {
+    return marked(text, [...layers, { spans: foundSpans(text, this.sought()), name: "mark", classes: "sought" }]);
   }
 
   // The references, with the words marked that the summaries have, too.
   showReferences(body, chosen) {
     const written = chosen.map(({ text }) => new Set(bareWords(text ?? "").map((word) => word.bare)));
     $("references").replaceChildren(...body.references.map((reference) => {
-      const words = bareWords(reference), paragraph = Object.assign(element("p"), { dir: "auto" });
+      const words = bareWords(reference);
       const layers = written.map((summary, i) => {
         const shared = words.map((_, k) => k).filter((k) => summary.has(words[k].bare));
         return { spans: spansAt(words, shared), name: i ? "span" : "mark", classes: i ? "b" : "shared" };
       });
-      paragraph.append(...marked(reference, [...layers, this.searched(reference)]));
-      return paragraph;
+      return element("p", { dir: "auto" }, ...this.marked(reference, layers));
     }));
   }
 
@@ -347,18 +328,14 @@ class Viewer {
       placed[0].some(([from, to]) => from < end && start < to));
     const layers = [{ spans: sources, name: "span", classes: "source" }];
     placed.forEach((found, i) => layers.push({ spans: found, name: i ? "span" : "mark", classes: i ? "b" : "a" }));
-    const paragraph = Object.assign(element("p"), { dir: "auto" });
-    paragraph.append(...marked(body.text, [...layers, this.searched(body.text)]));
-    $("text").replaceChildren(paragraph);
+    $("text").replaceChildren(element("p", { dir: "auto" }, ...this.marked(body.text, layers)));
   }
 }
 
 const atLength = (n) => (n === 0 ? "uncut" : `n = ${n}`);
 
 // A score as it is printed: in percent, or with as many decimals as the metric has.
-function scoreText({ percent: isPercent, places }, value) {
-  return isPercent ? percent(value) : decimals(value, places);
-}
+const scoreText = (metric, value) => (metric.percent ? percent(value) : decimals(value, metric.places));
 
 async function main() {
   if (!("DecompressionStream" in window)) return;

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nws.core.analysis.learning_curves import learning_lines
+from nws.core.analysis.policy_scores import learning_lines
 from nws.core.findings.policy_findings import WINDOWS
 from nws.jobs.store import CurveRow
 

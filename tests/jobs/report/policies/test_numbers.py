@@ -5,7 +5,7 @@ import pytest
 from policy_results import make_results
 
 from nws.core.analysis import policy_scores
-from nws.core.analysis.learning_curves import learning_lines
+from nws.core.analysis.policy_scores import learning_lines
 from nws.jobs.report.report_files import report_json
 
 
