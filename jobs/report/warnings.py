@@ -11,7 +11,6 @@ from nws.core.text.checks.all_checks import LOOKED_AT, Finding, check_rows
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.language import Language
-from nws.core.text.model_outputs import RAW
 from nws.jobs.report.numerals import counted
 from nws.jobs.report.system_names import system_names
 
@@ -102,16 +101,7 @@ def check_predictions(plan: "Plan", console: Console) -> list[Finding]:
     systems = [one for stage in plan.stages for one in stage.systems if isinstance(one, Predictions)]
     articles = list(itertools.islice(itertools.chain.from_iterable(plan.corpora), LOOKED_AT)) if systems else []
     for system in systems:
-        joined = system.parts if system.lists == "join" else {}
-        raws = {key: str(extra[RAW]) for key, extra in system.raw.items()}
-        rows = [
-            CheckedRow(
-                *(one.key, one.text, one.references, system.texts[one.key] or ""),
-                *(raws.get(one.key), joined.get(one.key, ())),
-            )
-            for one in articles
-            if one.key in system.texts
-        ]
+        rows = [row for article in articles if (row := system.checked_row(article)) is not None]
         found += check_rows(rows, system.name, Context(plan.language), removed, "predictions")
     print_findings(found, console)
     return found
