@@ -88,7 +88,8 @@ class HealthCard:
         near_copies, near_copies_of: how many of the first articles have a near copy in the file, of how many.
         in_train, near_train: how many articles stand word for word in the training file, and how many of the first ones
             have a near copy there; None without one.
-        told: sentences on articles that the training file has, too, and on predictions that belong to no article.
+        told: sentences on missing references, on articles that the training file has, too, and on predictions that
+            belong to no article.
         findings: of all checks.
     """
 
@@ -109,8 +110,9 @@ class HealthCard:
     findings: tuple[Finding, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Every number, as plain JSON values."""
-        return asdict(self)
+        """Every number, as plain JSON values; each finding with its sentence."""
+        says = [{**asdict(finding), "sentence": str(finding)} for finding in self.findings]
+        return {**asdict(self), "findings": says}
 
 
 def open_files(dataset: Dataset, train: str | None) -> tuple[OpenDataset, OpenDataset | None]:
@@ -178,10 +180,12 @@ def check_corpus(
     findings = checking.findings(place)
     for system, of_system in zip(written, of_systems, strict=True):
         findings += of_system.findings(system.name)
+    if not measured:
+        told.append("No article has a reference. If a field has references, name it: --reference-field.")
     in_train, near_train = (None, None) if train is None else _in_train(first, hashes, train, advance)
     if in_train or near_train:
         told.append(
-            "The training file has articles of this file: a model may have seen their summaries. Leave them out."
+            "The training file has articles of this file: a model may have seen their summaries. Leave them out of one."
         )
     return HealthCard(
         place,

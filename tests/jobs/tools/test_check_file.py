@@ -88,6 +88,7 @@ def test_articles_need_neither_references_nor_usual_names(nws: Any, tmp_path: Pa
     told = nws("check", file, "--train", train, "--text-field", "body", "--clean-texts", "html", "--json")
     card = json.loads(told.out)
     assert (card["references"]["count"], card["in_train"], card["near_train"]) == (0, 3, 3)
+    assert card["told"][0].startswith("No article has a reference.")
     assert "6/6" in told.err
 
 
@@ -96,3 +97,4 @@ def test_an_empty_article_has_no_compression(tmp_path: Path) -> None:
     card = check(written(tmp_path / "news.jsonl", [rows[0], rows[1] | {"summary": "Rain fell."}]))
     assert (card.references.compression, card.references.fragment_coverage) == (2, 1)
     assert [(one.check, one.count, one.total) for one in card.findings] == [("no_words", 1, 2)]
+    assert card.as_dict()["findings"][0]["sentence"].startswith("1 of 2 articles of news.jsonl (all) have no word")
