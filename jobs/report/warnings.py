@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from nws.core.systems.predictions import Predictions
-from nws.core.text.checks.all_checks import LOOKED_AT, Finding, check_rows
+from nws.core.text.checks.all_checks import LOOKED_AT, Finding, check_rows, finding_lines
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.language import Language
@@ -41,9 +41,9 @@ def check_corpora(corpora: Iterable[OpenDataset], language: Language, console: C
 
 
 def print_findings(findings: Iterable[Finding], console: Console) -> None:
-    """Print what checks found, a line each."""
-    for finding in findings:
-        console.print(f"Warning: {finding}", markup=False, soft_wrap=True)
+    """Print what checks found, see `finding_lines`."""
+    for line in finding_lines(findings):
+        console.print(f"Warning: {line}", markup=False, soft_wrap=True)
 
 
 def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:

@@ -19,7 +19,7 @@ from nws.core.article import Article
 from nws.core.metrics.config import Options
 from nws.core.models import model_folder, parse_model, resolve_model
 from nws.core.systems.predictions import parse_predictions, read_predictions
-from nws.core.text.checks.all_checks import Checking, Finding
+from nws.core.text.checks.all_checks import Checking, Finding, finding_lines
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.dataset import Dataset, OpenDataset, open_dataset
 from nws.core.text.fragments import coverage_and_density
@@ -292,7 +292,7 @@ def print_card(card: HealthCard, console: Console) -> None:
     ]
     if cells:
         Table(columns, cells, notes=(_NOTE,)).print(console)
-    lines = (*card.told, *map(str, card.findings))
+    lines = (*card.told, *finding_lines(card.findings))
     for line in lines:
         print_line(console, line, style="yellow")
     if not lines:

@@ -136,6 +136,18 @@ class Finding:
         return f"{self.count} of {self.total} {noun}{of} {SENTENCES[self.check].format(such=such, detail=self.detail)}"
 
 
+def finding_lines(findings: Iterable[Finding]) -> list[str]:
+    """What findings say: a line each, but one for all systems in whose predictions the same check found something."""
+    alike = dict[object, list[Finding]]()
+    for finding in findings:
+        alike.setdefault(finding.check if finding.part == "predictions" else finding, []).append(finding)
+    lines = list[str]()
+    for first, *others in alike.values():
+        places = ", ".join(f"{other.place} ({other.count} of {other.total})" for other in others)
+        lines.append(f"{first} The same check found something in {places}." if others else str(first))
+    return lines
+
+
 LOOKED_AT = 2_000
 """The first rows, for what is all over a file or nowhere: so many are looked at before a run."""
 

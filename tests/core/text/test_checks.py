@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nws.core.text.checks.all_checks import CHECKS, Finding, check_rows
+from nws.core.text.checks.all_checks import CHECKS, Finding, check_rows, finding_lines
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.checks.sentences import SENTENCES
 
@@ -127,6 +127,14 @@ def test_every_check_has_a_name_of_its_own_and_a_sentence_with_advice() -> None:
     assert {check.name for check in CHECKS} == set(SENTENCES)
     for sentence in SENTENCES.values():
         assert re.fullmatch(r"[^.]+\{such\}\. [A-Z].+\.", sentence)
+
+
+def test_what_several_systems_have_is_one_line() -> None:
+    of_articles = [Finding("end", "articles", "n.jsonl", 5, 9, example) for example in ("Share.", "Like.")]
+    of_systems = [Finding("html", "predictions", name, i, 9, "<p>") for i, name in enumerate("xyz", start=4)]
+    first, second, systems = finding_lines([*of_articles, *of_systems])
+    assert [first, second] == list(map(str, of_articles))
+    assert systems == f"{of_systems[0]} The same check found something in y (5 of 9), z (6 of 9)."
 
 
 def test_references_are_counted_by_their_articles() -> None:
