@@ -96,7 +96,7 @@ class Predictions(UsualSystem):
             return None
         raw = str(self.raw[key][RAW]) if key in self.raw else None
         parts = self.parts.get(key, ()) if self.lists == "join" else ()
-        return CheckedRow(key, article.text, article.references, self.texts[key] or "", raw, parts)
+        return CheckedRow(key, article.text, article.references, self.texts[key], raw, parts)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """See `System`.

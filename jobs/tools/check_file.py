@@ -169,8 +169,9 @@ def check_corpus(
                 _measure(measured, text, own, is_cut)
             for system, of_system, numbers in zip(written, of_systems, of_written, strict=True):
                 if (row := system.checked_row(article)) is not None:
-                    _measure(numbers, row.prediction or "", own, is_cut)
                     of_system.add(row)
+                    if row.prediction is not None:
+                        _measure(numbers, row.prediction, own, is_cut)
             advance(1, 0)
             yield article
 

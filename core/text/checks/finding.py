@@ -20,7 +20,7 @@ class CheckedRow:
         id: of the article. Several predictions may have the same one.
         article: None where it is not known; "" is an empty one.
         references: none where they are not known.
-        prediction: None where there is none; "" is an empty one.
+        prediction: None where there is none, or only thoughts; "" is an empty one.
         raw: what a model wrote, where the prediction is only a part of it.
         parts: the items of a prediction that was a list, where they were joined.
     """

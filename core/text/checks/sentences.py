@@ -9,9 +9,9 @@ _CUT_OUT = "Systems take them for news: remove what is not part of the article."
 _WITH = "with nws submit or nws score"
 
 SENTENCES = {
-    "html": "hold HTML{such}. To remove it: --clean-texts html.",
-    "marks": "hold marks between sentences{such}. To remove them: --clean-texts marks.",
-    "ptb": "hold tokens of the Penn Treebank{such}. To remove them: --clean-texts ptb.",
+    "html": f"hold HTML{{such}}. To remove it, use --clean-texts html {_WITH}.",
+    "marks": f"hold marks between sentences{{such}}. To remove them, use --clean-texts marks {_WITH}.",
+    "ptb": f"hold tokens of the Penn Treebank{{such}}. To remove them, use --clean-texts ptb {_WITH}.",
     "subwords": "are cut into the pieces of a tokenizer{such}. Decode them with that tokenizer.",
     "special_tokens": "hold special tokens of a model{such}. Decode with skip_special_tokens=True.",
     "ligatures": "hold ligatures, as PDF files do{such}. Normalise them to NFKC.",
@@ -35,7 +35,7 @@ SENTENCES = {
     "This favours lead: check the reference field.",
     "shifted_references": "fit the {detail} article better than their own{such}. "
     "Check that references stand beside their own articles.",
-    "cut_thoughts": "end within their thoughts{such}. They score 0: raise max_tokens.",
+    "cut_thoughts": "end within their thoughts{such}. They fail in a run, and score 0 in nws score: raise max_tokens.",
     "thoughts": "contained the thoughts of a model{such}. Only the text behind them is scored.",
     "opening": f"begin with the same words{{such}}. To remove a preamble, use --clean-outputs preamble {_WITH}.",
     "markdown": f"hold Markdown{{such}}. To remove it, use --clean-outputs markup {_WITH}.",

@@ -1,8 +1,8 @@
 """Signs that are no words: what tokenizers, chat templates, PDF files, web pages and wrong encodings leave in texts."""
 
 SIGNS = {
-    # "the ##th" of Gigaword is none.
-    "subwords": r"@@(?<=\w@@)(?=\s|$)|▁\w|##(?<=\w ##)(?!(?:th|st|nd|rd|s|am|pm|km|mph|m|bn?|c|f)\b)[a-z]",
+    # "the ##th" of Gigaword is none, nor is a name of Malta.
+    "subwords": (r"@@(?<=\w@@)(?=\s|$)|▁\w|Ġ\w+ ?Ġ\w|##(?<=\w ##)(?!(?:th|st|nd|rd|s|am|pm|km|mph|m|bn?|c|f)\b)[a-z]"),
     "special_tokens": (
         r"<extra_id_\d+>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|<unk>|\[UNK\]|\[MASK\]|<mask>|<pad>"
     ),

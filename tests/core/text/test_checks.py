@@ -44,6 +44,7 @@ def found(rows: Iterator[CheckedRow], context: Context = ENGLISH) -> list[Findin
         ("subwords", "bri@@ dge {}"),
         ("subwords", "{} ▁the ▁bridge"),
         ("subwords", "{} brid ##ges"),
+        ("subwords", "{} Ġthe Ġbridge"),
         *(
             ("special_tokens", f"{{}} {token}")
             for token in ("<extra_id_0>", "[/INST]", "<end_of_turn>", "<unk>", "[MASK]")
@@ -72,7 +73,9 @@ def test_what_half_of_the_predictions_have_is_found(name: str, prediction: str) 
 
 def test_plain_rows_have_nothing() -> None:
     assert found(rows(prediction_has="{}")) == []
-    rich = "{} R&D, 5 < 6, the ##th, pre- and post-war, C:\\users, [I]t, <John>, a 20-year-old, exposé, ﬂ"[:-3]
+    rich = "{} R&D, 5 < 6, the ##th, Ġorġ Borg, pre- and post-war, C:\\users, [I]t, <John>, a 20-year-old, exposé, ﬂ"[
+        :-3
+    ]
     assert found(rows(prediction_has=rich)) == []
 
 

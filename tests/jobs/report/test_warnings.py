@@ -53,7 +53,7 @@ def test_marks_are_told_of_unless_hardly_any_text_has_them(
     assert [line.startswith(f"Warning: {marked} of {size} rows of x.jsonl (all) hold HTML") for line in told] == (
         [True] * is_told
     )
-    assert all(line.endswith("To remove it: --clean-texts html.") for line in told)
+    assert all(line.endswith("To remove it, use --clean-texts html with nws submit or nws score.") for line in told)
     assert told_of(tmp_path, rows, clean_texts="html") == []
 
 

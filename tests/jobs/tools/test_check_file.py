@@ -78,6 +78,10 @@ def test_predictions_are_checked_as_runs_check_them(news: str, tmp_path: Path) -
     assert (card.references.count, card.systems["reference"].count) == (3, 3)
     assert {one.check for one in card.findings} == {"thoughts", "repeats_article"}
     assert "1 fit no article and are left out, by id: 'z'" in card.told[0]
+    rows[0]["prediction"] = "<think>Of it."
+    card = check(news, predictions=written(tmp_path / "cut.jsonl", rows))
+    assert card.systems["cut"].count == 2
+    assert [(one.check, one.count, one.total) for one in card.findings if one.count == 1] == [("cut_thoughts", 1, 3)]
     with pytest.raises(RecipeError, match=r"No prediction of p belongs to an article\. Its ids look like '0a'"):
         check(news, predictions=written(tmp_path / "p.jsonl", [{"id": "0a", "prediction": "x"}]))
 
