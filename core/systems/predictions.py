@@ -7,11 +7,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from nws.core.article import Article
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, by_system, prediction_rows
 from nws.core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
+from nws.core.text.checks.finding import CheckedRow
 from nws.core.text.length import require_summary_length
-from nws.core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
+from nws.core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, RAW, Cleaning, clean_output, cleaning_mark
 from nws.core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
 from nws.core.text.rows import LIST_MARKS, Lists, joined_text_of, key_of, texts_in
 
@@ -86,6 +88,15 @@ class Predictions(UsualSystem):
     @property
     def signature(self) -> str:
         return self.name + cleaning_mark(self.clean_outputs) + LIST_MARKS[self.lists]
+
+    def checked_row(self, article: Article) -> CheckedRow | None:
+        """What checks look at; None where there is no prediction for this article."""
+        key = article.key
+        if key not in self.texts:
+            return None
+        raw = str(self.raw[key][RAW]) if key in self.raw else None
+        parts = self.parts.get(key, ()) if self.lists == "join" else ()
+        return CheckedRow(key, article.text, article.references, self.texts[key], raw, parts)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """See `System`.

@@ -218,8 +218,10 @@ class OpenDataset:
             return self.dataset.preparation.article(article)
 
 
-def open_dataset(dataset: Dataset) -> OpenDataset:
+def open_dataset(dataset: Dataset, needs_reference: bool = True) -> OpenDataset:
     """Find the dataset and check what can be checked: every row, or the first one of a streamed dataset.
+
+    Unless it `needs_reference`, rows of files may lack the field with references.
 
     Raises:
         CorpusError: no such dataset, file, split or field, a malformed row (named by file and line), or a file that
@@ -232,13 +234,13 @@ def open_dataset(dataset: Dataset) -> OpenDataset:
     except UnicodeEncodeError as error:  # a byte of the command line that was none
         raise CorpusError(f"{name!r} is no UTF-8: rename the file.") from error
     if name in BUNDLED:
-        return _open_files(dataset, str(BUNDLED[name]), name, name)
+        return _open_files(dataset, str(BUNDLED[name]), name, name, needs_reference)
     if is_address(name):
-        return _open_files(dataset, name, name.rstrip("/").rpartition("/")[2], name)
+        return _open_files(dataset, name, name.rstrip("/").rpartition("/")[2], name, needs_reference)
     if not is_files(name):
         return _open_hub(dataset)
     path = Path(name)
-    return _open_files(dataset, name, path.name, str(path_from_anywhere(path)))
+    return _open_files(dataset, name, path.name, str(path_from_anywhere(path)), needs_reference)
 
 
 def has_splits(name: str) -> bool:
@@ -246,13 +248,13 @@ def has_splits(name: str) -> bool:
     return name not in BUNDLED and (not is_files(name) or (os.path.isdir(name) and has_splits_inside(name)))
 
 
-def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str) -> OpenDataset:
+def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str, needs_reference: bool) -> OpenDataset:
     split = dataset.split if has_splits(dataset.name) else "all"
     files = find_files(place, split)
     if dataset.references_file is not None:
         files = files.with_references(dataset.references_file)
         dataset = replace(dataset, reference_field=REFERENCES)
-    opened = _read_once(OpenDataset(dataset, name, pinned_name, split, "", files.rows, files))
+    opened = _read_once(OpenDataset(dataset, name, pinned_name, split, "", files.rows, files), needs_reference)
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     files.require_unchanged()
     if dataset.limit is not None and opened.size == dataset.limit:  # a row behind the last article may have been read
@@ -271,6 +273,11 @@ def _open_hub(dataset: Dataset) -> OpenDataset:
     if dataset.references_file is not None:
         raise CorpusError(f"{dataset.name} has references of its own: a file of references is for articles in files.")
     repository, config = match["repository"], match["config"]
+    if os.path.isdir(repository):  # which `datasets` prefers to the Hub's
+        raise CorpusError(
+            f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: write "
+            f"./{repository} for the folder, or start NWS in another one."
+        )
     pinned = PINNED_REVISIONS.get(repository, "main")
     revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
     rows = load_split(repository, config, dataset.split, revision, dataset.streaming)
@@ -292,7 +299,7 @@ def open_rows(
     return _read_once(OpenDataset(dataset, name, pinned_name, dataset.split, revision, located))
 
 
-def _read_once(opened: OpenDataset) -> OpenDataset:
+def _read_once(opened: OpenDataset, needs_reference: bool = True) -> OpenDataset:
     """The dataset with what its rows tell: all of them are read, or those up to its limit. A stream is only begun."""
     dataset = opened.dataset
     where = opened.place if opened.files else f"{opened.name} (split {opened.split})"
@@ -305,7 +312,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
     place, row = first
     field_names = dataset.text_field, dataset.reference_field, dataset.key_field
     with naming(opened.place, place):
-        opened = replace(opened, fields=recognise_fields(row, *field_names))
+        opened = replace(opened, fields=recognise_fields(row, *field_names, needs_reference))
     # Only files can be asked for more columns. A stream is not begun twice.
     rows = opened.rows(opened.columns) if opened.files else itertools.chain([first], rows)
     if dataset.streaming and opened.files is None:
@@ -354,11 +361,6 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
     """
     import datasets  # with pandas and pyarrow, which a file need not wait for
 
-    if revision is not None and os.path.isdir(repository):  # which `datasets` prefers to the Hub's
-        raise CorpusError(
-            f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: "
-            "start NWS in another folder, or name a file of it."
-        )
     dataset = f"{repository} (configuration {config}, split {split}, revision {revision})"
     try:
         with offline_if_unreachable(datasets.config):

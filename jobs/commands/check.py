@@ -37,14 +37,14 @@ def check(
 
     Lengths, extractiveness, languages, copies, and every check of the texts. No model is loaded.
     """
-    from nws.core.text.dataset import Dataset, open_dataset
+    from nws.core.text.dataset import Dataset
     from nws.jobs.drive.progress import run_progress
-    from nws.jobs.tools.check_file import check_corpus, print_card
+    from nws.jobs.tools.check_file import check_corpus, open_files, print_card
 
     fields = options.text_field, options.reference_field, options.key_field
     with busy(f"Reading {file}"):
-        corpus = open_dataset(Dataset(file, options.split, False, 0, None, *fields, clean_texts=options.clean_texts))
-        train = None if options.train is None else open_dataset(Dataset(options.train, "train"))
-    with run_progress(err, corpus.size) as advance:
+        dataset = Dataset(file, options.split, False, 0, None, *fields, clean_texts=options.clean_texts)
+        corpus, train = open_files(dataset, options.train)
+    with run_progress(err, sum(opened.size or 0 for opened in (corpus, train) if opened is not None)) as advance:
         card = check_corpus(corpus, options.predictions, train, advance)
     print(json.dumps(card.as_dict())) if as_json else print_card(card, PrintableConsole())

@@ -17,7 +17,7 @@ def check_outputs(store: Store, run_id: str, plan: Plan) -> list[Finding]:
 
     Systems that copy from the article are not looked at. Of a text that is cut to several n, the uncut one counts.
     """
-    context = Context(plan.language, store.run_info(run_id).total_articles)
+    context = Context(plan.language)
     return [
         finding
         for writer in (writer for stage in plan.stages for writer in stage.writers)
@@ -33,4 +33,4 @@ def _outputs(store: Store, run_id: str, writer: Writer) -> Iterator[CheckedRow]:
         behind = rows[-1][:2]
         for id_, n, text, raw in rows:
             if n == UNCUT or not writer.has_uncut:
-                yield CheckedRow(id_, "", (), text, raw)
+                yield CheckedRow(id_, prediction=text, raw=raw)

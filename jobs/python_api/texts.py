@@ -144,7 +144,7 @@ def check(
     Args:
         articles: a file or folder of articles, or a name that `nws submit --dataset` takes.
         predictions: a file of what systems wrote for these articles.
-        train: articles that a model was trained on; those of these that are among them are counted.
+        train: articles that a model was trained on, in fields of the same names; those that both have are counted.
         split: of a dataset that has several.
         text_field: the field with the text, where the usual names do not fit.
         reference_field: the field with the references, likewise.
@@ -153,15 +153,16 @@ def check(
 
     Raises:
         CorpusError: a file cannot be read, or a row is malformed.
+        RecipeError: a system has no prediction for any of these articles.
         ModelError: the tokenizer of BERTScore's default model cannot be found.
     """
-    from nws.core.text.dataset import Dataset, open_dataset
-    from nws.jobs.tools.check_file import check_corpus
+    from nws.core.text.dataset import Dataset
+    from nws.jobs.tools.check_file import check_corpus, open_files
 
     kinds = clean_texts if isinstance(clean_texts, str) else tuple(clean_texts)
     fields = text_field, reference_field, key_field
-    corpus = open_dataset(Dataset(str(articles), split, False, 0, None, *fields, clean_texts=kinds))
-    trained_on = None if train is None else open_dataset(Dataset(str(train), "train"))
+    dataset = Dataset(str(articles), split, False, 0, None, *fields, clean_texts=kinds)
+    corpus, trained_on = open_files(dataset, None if train is None else str(train))
     return check_corpus(corpus, None if predictions is None else Path(predictions), trained_on)
 
 

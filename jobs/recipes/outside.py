@@ -268,14 +268,19 @@ def misfits(plan: Plan) -> list[str]:
         for spec in plan.recipe.predictions
         if spec.systems
     ]
-    return told + [line for system in systems for line in _misfits(system, keys)]
+    return told + [line for system in systems for line in predictions_misfits(system, keys)]
 
 
-def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
+def predictions_misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
+    """Sentences on predictions of no article, and on articles without one. `keys` counts the articles of each key.
+
+    Raises:
+        RecipeError: no prediction is of one of the articles, or one may be of several.
+    """
     strangers = tuple(key for key in system.texts if key not in keys)
     if len(strangers) == len(system.texts):
         raise RecipeError(
-            f"No prediction of {system.name} belongs to an article of this run. Its ids look like {_named(strangers)}; "
+            f"No prediction of {system.name} belongs to an article. Its ids look like {_named(strangers)}; "
             f"the articles' keys look like {_named(tuple(keys))}.",
             settings=("key_field",),
         )
@@ -286,15 +291,15 @@ def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
         )
     if strangers:
         yield (
-            f"Of the {len(system.texts)} predictions of {system.name}, {len(strangers)} fit no article of the run and "
+            f"Of the {len(system.texts)} predictions of {system.name}, {len(strangers)} fit no article and "
             f"are left out, by id: {_named(strangers)}."
         )
     if cut := tuple(key for key, text in system.texts.items() if text is None and key in keys):
         yield f"{len(cut)} of the predictions of {system.name}, by id {_named(cut)}, will fail. Each {CUT_THOUGHTS}"
     if missing := tuple(key for key in keys if key not in system.texts):
         yield (
-            f"{system.name} has no prediction for {len(missing)} of the run's {sum(keys.values())} articles, which "
-            f"will fail, by key: {_named(missing)}. Other systems are compared with it on the rest."
+            f"{system.name} has no prediction for {len(missing)} of {sum(keys.values())} articles, which will "
+            f"fail, by key: {_named(missing)}. Other systems are compared with it on the rest."
         )
 
 

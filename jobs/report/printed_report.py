@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
+from nws.core.text.checks.all_checks import finding_lines
 from nws.core.text.length import LengthUnit
 from nws.jobs.report.brief import print_brief
 from nws.jobs.report.metric_names import metric_name, short_signature
@@ -86,8 +87,8 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
                 print_line(console, warning, style="yellow")
     if document.findings:
         print_title(console, "What checks found in the texts")
-        for finding in document.findings:
-            print_line(console, str(finding), style="yellow")
+        for line in finding_lines(document.findings):
+            print_line(console, line, style="yellow")
     print_line(console, f"All comparisons in numbers: nws compare {run.id}{where}", style="dim")
 
 

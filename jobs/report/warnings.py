@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from nws.core.systems.predictions import Predictions
-from nws.core.text.checks.all_checks import LOOKED_AT, Finding, check_rows
+from nws.core.text.checks.all_checks import LOOKED_AT, Finding, check_rows, finding_lines
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.language import Language
-from nws.core.text.model_outputs import RAW
 from nws.jobs.report.numerals import counted
 from nws.jobs.report.system_names import system_names
 
@@ -42,9 +41,9 @@ def check_corpora(corpora: Iterable[OpenDataset], language: Language, console: C
 
 
 def print_findings(findings: Iterable[Finding], console: Console) -> None:
-    """Print what checks found, a line each."""
-    for finding in findings:
-        console.print(f"Warning: {finding}", markup=False, soft_wrap=True)
+    """Print what checks found, see `finding_lines`."""
+    for line in finding_lines(findings):
+        console.print(f"Warning: {line}", markup=False, soft_wrap=True)
 
 
 def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:
@@ -102,16 +101,7 @@ def check_predictions(plan: "Plan", console: Console) -> list[Finding]:
     systems = [one for stage in plan.stages for one in stage.systems if isinstance(one, Predictions)]
     articles = list(itertools.islice(itertools.chain.from_iterable(plan.corpora), LOOKED_AT)) if systems else []
     for system in systems:
-        joined = system.parts if system.lists == "join" else {}
-        raws = {key: str(extra[RAW]) for key, extra in system.raw.items()}
-        rows = [
-            CheckedRow(
-                *(one.key, one.text, one.references, system.texts[one.key] or ""),
-                *(raws.get(one.key), joined.get(one.key, ())),
-            )
-            for one in articles
-            if one.key in system.texts
-        ]
+        rows = [row for article in articles if (row := system.checked_row(article)) is not None]
         found += check_rows(rows, system.name, Context(plan.language), removed, "predictions")
     print_findings(found, console)
     return found

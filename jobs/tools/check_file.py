@@ -2,31 +2,34 @@
 
 import itertools
 import json
+import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from tokenizers import Tokenizer
 
 from nws.core.article import Article
 from nws.core.metrics.config import Options
 from nws.core.models import model_folder, parse_model, resolve_model
-from nws.core.text.checks.all_checks import Checking, Finding
+from nws.core.systems.predictions import parse_predictions, read_predictions
+from nws.core.text.checks.all_checks import Checking, Finding, finding_lines
 from nws.core.text.checks.finding import CheckedRow, Context
-from nws.core.text.dataset import OpenDataset
+from nws.core.text.dataset import Dataset, OpenDataset, open_dataset
 from nws.core.text.fragments import coverage_and_density
-from nws.core.text.language import common_language, foreign_language
+from nws.core.text.language import common_language
 from nws.core.text.length import count_words
 from nws.core.text.near_copies import near_copies, plain_words
-from nws.jobs.report.numerals import decimals, percent
+from nws.jobs.recipes.outside import predictions_misfits
+from nws.jobs.report.numerals import counted, decimals, percent
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.table import Table
-from nws.jobs.tools.compare_texts import read_systems
 
 SAMPLE = 2_000
 """Articles of which near copies are looked for: the first ones."""
@@ -79,11 +82,14 @@ class HealthCard:
         articles: how many are left.
         references_each: how many references an article has.
         words: of the articles.
-        summaries: "reference", and each system that has predictions.
+        references: all together.
+        systems: those that have predictions.
         languages: how many of the articles that were looked at are in each language, by ISO 639 code.
         near_copies, near_copies_of: how many of the first articles have a near copy in the file, of how many.
-        in_train: how many articles stand word for word in the training file, and how many of the first ones have a near
-            copy there; None without one.
+        in_train, near_train: how many articles stand word for word in the training file, and how many of the first ones
+            have a near copy there; None without one.
+        told: sentences on missing references, on articles that the training file has, too, and on predictions that
+            belong to no article.
         findings: of all checks.
     """
 
@@ -93,40 +99,31 @@ class HealthCard:
     articles: int
     references_each: Spread
     words: Spread
-    summaries: Mapping[str, Summaries]
+    references: Summaries
+    systems: Mapping[str, Summaries]
     languages: Mapping[str, int]
     near_copies: int
     near_copies_of: int
-    in_train: tuple[int, int] | None
+    in_train: int | None
+    near_train: int | None
+    told: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Every number, as plain JSON values."""
-        return asdict(self)
+        """Every number, as plain JSON values; each finding with its sentence."""
+        says = [{**asdict(finding), "sentence": str(finding)} for finding in self.findings]
+        return {**asdict(self), "findings": says}
 
 
-class _Summaries:
-    """Numbers of summaries, gathered one by one."""
+def open_files(dataset: Dataset, train: str | None) -> tuple[OpenDataset, OpenDataset | None]:
+    """Open the articles to check, and those that a model was trained on. Neither needs references.
 
-    def __init__(self, cut: Callable[[str], bool]) -> None:
-        self.words, self.numbers = array("q"), np.zeros(3)
-        self.cut, self.is_cut, self.looked_at = 0, cut, 0
-
-    def add(self, text: str, article: list[str]) -> None:
-        """Measure a summary; `article` has the article's words."""
-        words = plain_words(text)
-        self.words.append(count_words(text))
-        if words:
-            self.numbers += (len(article) / len(words), *coverage_and_density(article, words))
-        if self.looked_at < _WINDOWS:
-            self.looked_at += 1
-            self.cut += self.is_cut(text)
-
-    def made(self) -> Summaries:
-        """All of them."""
-        compression, coverage, density = (self.numbers / max(1, sum(map(bool, self.words)))).tolist()
-        words = _spread(self.words)
-        return Summaries(len(self.words), words, compression, coverage, density, self.cut, self.looked_at)
+    Raises:
+        CorpusError: see `open_dataset`.
+    """
+    corpus = open_dataset(dataset, needs_reference=False)
+    trained_on = replace(dataset, name=train or "", split="train", reference_field=None)
+    return corpus, None if train is None else open_dataset(trained_on, needs_reference=False)
 
 
 def check_corpus(
@@ -141,59 +138,71 @@ def check_corpus(
         corpus: the articles.
         predictions: file of what systems wrote for them.
         train: articles that a model was trained on.
-        advance: is told how many articles are done.
+        advance: is told how many articles are done, those of `train` among them.
 
     Raises:
         CorpusError: a file cannot be read, or a row is malformed.
         ModelError: the tokenizer of the default BERTScore model cannot be found.
+        RecipeError: a system has no prediction for any of the articles.
     """
     language = common_language(corpus)
     size = corpus.size or 0
     is_cut = _window()
-    written = {} if predictions is None else read_systems([str(predictions)])
-    context = Context(language, every=max(1, size // _LANGUAGES))
+    spec = parse_predictions(str(predictions))
+    written = [] if predictions is None else read_predictions(Path(spec.file), spec.name)
+    keys = Counter(article.key for article in corpus) if written else Counter[str]()
+    told = [line for system in written for line in predictions_misfits(system, keys)]
     removed = corpus.dataset.preparation.clean_texts
-    checking = Checking(context, removed)
-    of_systems = {name: Checking(Context(language, size), removed, "predictions") for name in written}
-    gathered = {name: _Summaries(is_cut) for name in ("reference", *written)}
-    words, references, languages, hashes = array("q"), array("q"), Counter[str](), set[int]()
+    checking = Checking(Context(language, every=max(1, size // _LANGUAGES)), removed)
+    of_systems = [Checking(Context(language), removed, "predictions") for _ in written]
+    measured, *of_written = [array("d") for _ in (None, *written)]
+    words, references, hashes = array("q"), array("q"), set[int]()
 
     def seen() -> Iterator[Article]:
-        for index, article in enumerate(corpus):
+        for article in corpus:
             checking.add(CheckedRow(article.key, article.text, article.references))
             own = plain_words(article.text)
             words.append(count_words(article.text))
             references.append(len(article.references))
             hashes.add(hash(article.text))
-            if index % context.every == 0:
-                languages[foreign_language(article.text, language) or language] += 1
             for text in article.references:
-                gathered["reference"].add(text, own)
-            for name, texts in written.items():
-                if article.key in texts:
-                    text = texts[article.key] or ""
-                    gathered[name].add(text, own)
-                    of_systems[name].add(CheckedRow(article.key, article.text, (), text))
+                _measure(measured, text, own, is_cut)
+            for system, of_system, numbers in zip(written, of_systems, of_written, strict=True):
+                if (row := system.checked_row(article)) is not None:
+                    of_system.add(row)
+                    if row.prediction is not None:
+                        _measure(numbers, row.prediction, own, is_cut)
             advance(1, 0)
             yield article
 
     first = list(itertools.islice(corpus, SAMPLE))
     near = {pair.first.id for pair in near_copies(first, seen()) if pair.first.id != pair.second.id}
-    findings = checking.findings(f"{corpus.name} ({corpus.split})")
-    for name, of_system in of_systems.items():
-        findings += of_system.findings(name)
+    place = f"{corpus.name} ({corpus.split})"
+    findings = checking.findings(place)
+    for system, of_system in zip(written, of_systems, strict=True):
+        findings += of_system.findings(system.name)
+    if not measured:
+        told.append("No article has a reference. If a field has references, name it: --reference-field.")
+    in_train, near_train = (None, None) if train is None else _in_train(first, hashes, train, advance)
+    if in_train or near_train:
+        told.append(
+            "The training file has articles of this file: a model may have seen their summaries. Leave them out of one."
+        )
     return HealthCard(
-        f"{corpus.name} ({corpus.split})",
+        place,
         size + corpus.repeats,
         corpus.repeats,
         size,
         _spread(references),
         _spread(words),
-        {name: numbers.made() for name, numbers in gathered.items() if numbers.words},
-        dict(languages.most_common()),
+        _summaries(measured),
+        {system.name: _summaries(numbers) for system, numbers in zip(written, of_written, strict=True)},
+        checking.languages,
         len(near),
         len(first),
-        None if train is None else _in_train(first, hashes, train),
+        in_train,
+        near_train,
+        tuple(told),
         tuple(findings),
     )
 
@@ -207,17 +216,42 @@ def _window() -> Callable[[str], bool]:
     return lambda text: len(text.encode()) > window // 2 and len(tokenizer.encode(text).ids) > window
 
 
-def _spread(numbers: "array[int]") -> Spread:
-    return Spread(float(np.median(numbers)), min(numbers), max(numbers)) if numbers else Spread(0, 0, 0)
+_MEASURES = 5
+"""Of a summary: words, compression, coverage, density, and 1 where it is cut, each nan where it is not known."""
 
 
-def _in_train(first: list[Article], hashes: set[int], train: OpenDataset) -> tuple[int, int]:
+def _measure(measured: "array[float]", text: str, article: list[str], is_cut: Callable[[str], bool]) -> None:
+    """Add the numbers of a summary; `article` has the article's words."""
+    words = plain_words(text)
+    known = words and article
+    numbers = (len(article) / len(words), *coverage_and_density(article, words)) if known else (math.nan,) * 3
+    cut = is_cut(text) if len(measured) < _MEASURES * _WINDOWS else math.nan
+    measured.extend((count_words(text), *numbers, cut))
+
+
+def _summaries(measured: "array[float]") -> Summaries:
+    table = np.reshape(np.array(measured), (-1, _MEASURES))
+    sums, known = np.nansum(table, axis=0), np.count_nonzero(~np.isnan(table), axis=0)
+    _, compression, coverage, density, _ = (sums / np.maximum(known, 1)).tolist()
+    words = _spread(table[:, 0])
+    return Summaries(len(table), words, compression, coverage, density, int(sums[4]), int(known[4]))
+
+
+def _spread(numbers: npt.ArrayLike) -> Spread:
+    known = np.asarray(numbers) if np.size(numbers) else np.zeros(1)
+    return Spread(float(np.median(known)), int(known.min()), int(known.max()))
+
+
+def _in_train(
+    first: list[Article], hashes: set[int], train: OpenDataset, advance: Callable[[int, int], None]
+) -> tuple[int, int]:
     """How many articles are word for word in a training file, and how many of the first ones have a near copy there."""
     same = set[int]()
 
     def seen() -> Iterator[Article]:
         for article in train:
             same.update({hash(article.text)} & hashes)
+            advance(1, 0)
             yield article
 
     near = {pair.first.id for pair in near_copies(first, seen())}
@@ -225,26 +259,23 @@ def _in_train(first: list[Article], hashes: set[int], train: OpenDataset) -> tup
 
 
 def print_card(card: HealthCard, console: Console) -> None:
-    """Print the card, and what was found, in at most two lines each."""
+    """Print the card, and what was found."""
+    repeats = f" ({card.repeats:,} repeat another one and are left out)" if card.repeats else ""
+    looked_at, languages = sum(card.languages.values()), card.languages.items()
+    first = f"of the first {counted(card.near_copies_of, 'article')}"
     rows = [
-        (
-            "rows",
-            f"{card.rows:,}" + (f" ({card.repeats:,} repeat another one and are left out)" if card.repeats else ""),
-        ),
+        ("rows", f"{card.rows:,}{repeats}"),
         ("articles", f"{card.articles:,}"),
         ("references of an article", _text(card.references_each)),
         ("words of an article", _text(card.words)),
-        (
-            "languages",
-            ", ".join(f"{code} {percent(n / sum(card.languages.values()))}" for code, n in card.languages.items()),
-        ),
-        ("near copies", f"{card.near_copies} of the first {card.near_copies_of:,} articles have one in the file"),
+        ("languages", ", ".join(f"{code} {percent(count / looked_at)}" for code, count in languages)),
+        ("near copies in the file", f"{card.near_copies} {first}"),
     ]
     if card.in_train is not None:
-        same, near = card.in_train
-        rows.append(
-            ("in the training file", f"{same:,} word for word; of the first {card.near_copies_of:,}, {near} nearly")
-        )
+        rows += [
+            ("in the training file", f"{card.in_train:,} of {card.articles:,} articles, word for word"),
+            ("near copies there", f"{card.near_train} {first}"),
+        ]
     Table(("", card.dataset), rows).print(console)
     columns = ("", "texts", "words", "compression", "coverage", "density", "cut")
     cells = [
@@ -257,17 +288,18 @@ def print_card(card: HealthCard, console: Console) -> None:
             f"{of.fragment_density:.1f}",
             percent(of.cut / of.looked_at),
         )
-        for name, of in card.summaries.items()
+        for name, of in (("references", card.references), *card.systems.items())
+        if of.count
     ]
     if cells:
         Table(columns, cells, notes=(_NOTE,)).print(console)
-    for finding in card.findings:
-        print_line(console, str(finding), style="yellow")
-    if not card.findings:
+    lines = (*card.told, *finding_lines(card.findings))
+    for line in lines:
+        print_line(console, line, style="yellow")
+    if not lines:
         print_line(console, "No check found anything.")
 
 
 def _text(spread: Spread) -> str:
-    return f"{spread.median:,.0f}" + (
-        f" ({spread.least:,}–{spread.greatest:,})" if spread.least < spread.greatest else ""
-    )
+    ends = f" ({spread.least:,}–{spread.greatest:,})" if spread.least < spread.greatest else ""
+    return f"{spread.median:,.0f}{ends}"

@@ -221,7 +221,7 @@ def score_rows(
         told = *told, f"Rows with the id and prediction of another, left out: {repeats}. The references of all count."
     looked_at = [
         CheckedRow(
-            *(str(one.id or one.row.source or f"row {number}"), one.row.source or "", one.row.references),
+            *(str(one.id or one.row.source or f"row {number}"), one.row.source, one.row.references),
             *(one.row.prediction, one.raw, one.parts),
         )
         for number, one in enumerate(predictions[:LOOKED_AT], start=1)

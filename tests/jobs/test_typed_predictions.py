@@ -59,7 +59,7 @@ def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], 
     (tmp_path / "strange.jsonl").write_text('{"id": "a", "prediction": "b"}')
     for file, code, message in (
         ("bad.jsonl", 1, "bad.jsonl, line 1: Field 'prediction' is missing; the fields are: id."),
-        ("strange.jsonl", 2, "No prediction of strange belongs to an article of this run."),
+        ("strange.jsonl", 2, "No prediction of strange belongs to an article."),
         (f"lead={mine}", 2, "cannot be called 'lead': there is another system of that name."),
     ):
         refused = nws("submit", "baselines", *SMALL, "--predictions", file)

@@ -1,60 +1,38 @@
-"""Every check. A new one is added here, with a test."""
+"""Every check. A new one is added here, with its sentence in `SENTENCES` and a test."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 from nws.core.text.checks.finding import SHOWN, CheckedRow, Context, Part, TextCheck
 from nws.core.text.checks.looks import (
     FEW,
-    Again,
-    Incomplete,
+    OtherLanguages,
     ShiftedReferences,
+    again,
+    around,
     common_texts,
     first_letters,
     in_texts,
     last_letters,
     opening_words,
-    other_languages,
     rows,
     whole,
+    without_words,
 )
-from nws.core.text.checks.signs import MISSING, SIGNS
+from nws.core.text.checks.sentences import SENTENCES
+from nws.core.text.checks.signs import LEAST_SHARES, MISSING, SIGNS
 from nws.core.text.length import bare_words, count_words
 from nws.core.text.model_outputs import LOOKS_MARKED, without_thoughts
 from nws.core.text.near_copies import plain_words
 from nws.core.text.text_marks import KINDS
 
-_AROUND = 15
-"""Characters that are shown on both sides of what is found."""
-_HOLDS = {"html": "hold HTML", "marks": "hold marks between sentences", "ptb": "hold tokens of the Penn Treebank"}
-_SAMPLE, _SAMPLES = 0.67, 1.25
-"""Of the length of a reference: the longest sample, and all samples together."""
-_WITHOUT_WORDS: dict[Part, str] = {
-    "articles": "These articles fail.",
-    "references": "They are left out.",
-    "predictions": "They score 0, or next to it.",
-}
-_LETTER = re.compile(r"[^\W_]")
+_PARTS: tuple[Part, ...] = ("articles", "references", "predictions")
 LOWER_CASED = "lower_cased"
 """The check that matters to kinds of words (`nws.core.text.word_kinds`)."""
-_NARROW = "Intervals are too narrow: write one row with a list of references."
-_CUT_OUT = "Systems take them for news: remove what is not part of the article."
-
-
-def _shown(find: Callable[[str], re.Match[str] | None]) -> Callable[[str], str | None]:
-    """What is found, with some characters on both sides."""
-
-    def place(text: str) -> str | None:
-        found = find(text)
-        return None if found is None else text[max(0, found.start() - _AROUND) : found.end() + _AROUND]
-
-    return place
-
-
-def _without_words(text: str) -> str | None:
-    return None if _LETTER.search(text) else text
+_SAMPLE, _SAMPLES = 0.67, 1.25
+"""Of the length of a reference: the longest sample, and all samples together."""
 
 
 def _placeholder(text: str) -> str | None:
@@ -63,11 +41,12 @@ def _placeholder(text: str) -> str | None:
 
 def _begins_article(row: CheckedRow) -> str | None:
     """The reference with which the article begins, or that is the article."""
-    for reference in row.references if row.article else ():
+    article = row.article or ""
+    for reference in row.references:
         words = plain_words(reference)
-        if words and plain_words(row.article[: 2 * len(reference) + 100])[: len(words)] == words:
+        if words and plain_words(article[: 2 * len(reference) + 100])[: len(words)] == words:
             return reference
-    return "" if row.article and row.references else None
+    return "" if article and row.references else None
 
 
 def _repeats_article(row: CheckedRow) -> str | None:
@@ -103,7 +82,7 @@ def _samples(row: CheckedRow) -> str | None:
 
 
 def _several(row: CheckedRow) -> str | None:
-    return f"{len(row.references)} of {row.id}" if len(row.references) > 1 else "" if row.references else None
+    return f"{row.id} with {len(row.references)}" if len(row.references) > 1 else "" if row.references else None
 
 
 def _prediction_with_id(row: CheckedRow) -> str | None:
@@ -111,137 +90,31 @@ def _prediction_with_id(row: CheckedRow) -> str | None:
 
 
 CHECKS = (
+    *(TextCheck(kind, "texts", in_texts(around(marks.find))) for kind, marks in KINDS.items()),
     *(
-        TextCheck(kind, "texts", _HOLDS[kind], f"To remove them: --clean-texts {kind}.", in_texts(_shown(at.find)))
-        for kind, at in KINDS.items()
+        TextCheck(name, "texts", in_texts(around(re.compile(pattern).search), LEAST_SHARES.get(name, 0.01)))
+        for name, pattern in SIGNS.items()
     ),
-    *(
-        TextCheck(at.name, "texts", at.says, at.advice, in_texts(_shown(re.compile(at.pattern).search), at.least_share))
-        for at in SIGNS
-    ),
-    *(
-        TextCheck("no_words", part, "have no word", advice, in_texts(_without_words, 0, 1))
-        for part, advice in _WITHOUT_WORDS.items()
-    ),
-    *(
-        TextCheck(
-            "placeholder", part, "stand for a missing text", "Leave the field empty.", in_texts(_placeholder, 0, 1)
-        )
-        for part in _WITHOUT_WORDS
-    ),
-    TextCheck(
-        "language",
-        "articles",
-        "look like another language than {detail}",
-        "They are treated as that language; texts in another script fail.",
-        other_languages(0.1),
-    ),
-    TextCheck(
-        "language",
-        "predictions",
-        "look like another language than {detail}",
-        "They are scored as that language.",
-        other_languages(0),
-    ),
-    TextCheck("beginning", "articles", "begin with the same words", _CUT_OUT, common_texts(first_letters, 0.05)),
-    TextCheck("end", "articles", "end with the same words", _CUT_OUT, common_texts(last_letters, 0.05)),
-    TextCheck(
-        "same_text", "articles", "have the text of another article", _NARROW, partial(Again, lambda row: row.article)
-    ),
-    TextCheck(
-        "same_prediction",
-        "predictions",
-        "repeat another one for the same article",
-        _NARROW,
-        partial(Again, _prediction_with_id),
-    ),
-    TextCheck(
-        "several_references",
-        "references",
-        "are lists of several",
-        "The best one counts. If they are the sentences of one: --join-references.",
-        rows(_several),
-    ),
-    TextCheck(
-        "common_reference",
-        "references",
-        "are the same text",
-        "Remove it if it stands for a missing one.",
-        common_texts(whole, least_count=2),
-    ),
-    TextCheck(
-        "begins_article",
-        "references",
-        "repeat the beginning of their article, or all of it",
-        "This favours lead: check the reference field.",
-        rows(_begins_article, 0.05, 2),
-    ),
-    TextCheck(
-        LOWER_CASED,
-        "references",
-        "have no capital letter",
-        "Names in them are often not recognized as names: take cased references.",
-        rows(_lower_cased, 0.5, FEW),
-    ),
-    TextCheck(
-        "shifted_references",
-        "references",
-        "fit the {detail} article better than their own",
-        "Check that references stand beside their own articles.",
-        ShiftedReferences,
-    ),
-    TextCheck(
-        "cut_thoughts",
-        "predictions",
-        "end within their thoughts",
-        "They score 0: raise max_tokens.",
-        rows(partial(_thoughts, are_cut=True)),
-    ),
-    TextCheck(
-        "thoughts",
-        "predictions",
-        "contained the thoughts of a model",
-        "Only the text behind them is scored.",
-        rows(partial(_thoughts, are_cut=False)),
-    ),
-    TextCheck(
-        "opening",
-        "predictions",
-        "begin with the same words",
-        "To remove a preamble: --clean-outputs preamble.",
-        common_texts(opening_words),
-    ),
-    TextCheck(
-        "markdown",
-        "predictions",
-        "hold Markdown",
-        "To remove it: --clean-outputs markup.",
-        in_texts(_shown(LOOKS_MARKED.search), 0.1, FEW),
-    ),
-    TextCheck(
-        "common_prediction", "predictions", "are the same text", "Check how they were produced.", common_texts(whole)
-    ),
-    TextCheck(
-        "repeats_article",
-        "predictions",
-        "repeat their article",
-        "Remove the prompt from what the model wrote.",
-        rows(_repeats_article, 0.05, 2),
-    ),
-    TextCheck(
-        "samples",
-        "predictions",
-        "are lists that look like samples",
-        "Each list is read as one text. --list-predictions first takes its first item.",
-        rows(_samples, 0.5, 1),
-    ),
-    TextCheck(
-        "incomplete",
-        "predictions",
-        "are present; the other articles have none",
-        "Systems are compared on these articles alone.",
-        Incomplete,
-    ),
+    *(TextCheck("no_words", part, in_texts(without_words, 0, 1)) for part in _PARTS),
+    *(TextCheck("placeholder", part, in_texts(_placeholder, 0, 1)) for part in _PARTS),
+    TextCheck("language", "articles", partial(OtherLanguages, 0.1)),
+    TextCheck("language", "predictions", partial(OtherLanguages, 0)),
+    TextCheck("beginning", "articles", common_texts(first_letters, 0.05)),
+    TextCheck("end", "articles", common_texts(last_letters, 0.05)),
+    TextCheck("same_text", "articles", again(lambda row: row.article)),
+    TextCheck("several_references", "articles", rows(_several)),
+    TextCheck("common_reference", "references", common_texts(whole, least_count=2)),
+    TextCheck("begins_article", "references", rows(_begins_article, 0.05, 2)),
+    TextCheck(LOWER_CASED, "references", rows(_lower_cased, 0.5, FEW)),
+    TextCheck("shifted_references", "references", ShiftedReferences),
+    TextCheck("same_prediction", "predictions", again(_prediction_with_id)),
+    TextCheck("cut_thoughts", "predictions", rows(partial(_thoughts, are_cut=True))),
+    TextCheck("thoughts", "predictions", rows(partial(_thoughts, are_cut=False))),
+    TextCheck("opening", "predictions", common_texts(opening_words)),
+    TextCheck("markdown", "predictions", in_texts(around(LOOKS_MARKED.search), 0.1, FEW)),
+    TextCheck("common_prediction", "predictions", common_texts(whole)),
+    TextCheck("repeats_article", "predictions", rows(_repeats_article, 0.05, 2)),
+    TextCheck("samples", "predictions", rows(_samples, 0.5, 1)),
 )
 
 
@@ -267,12 +140,22 @@ class Finding:
     detail: str = ""
 
     def __str__(self) -> str:
-        check = next(one for one in CHECKS if one.name == self.check and one.looks_at in (self.part, "texts"))
-        noun = "rows" if self.part == "texts" else self.part
-        example = f", such as “{self.example}”" if self.example else ""
-        says = check.says.format(detail=self.detail)
-        of = f" of {self.place}" if self.place else ""
-        return f"{self.count} of {self.total} {noun}{of} {says}{example}. {check.advice}"
+        noun = {"texts": "rows", "references": "articles"}.get(self.part, self.part)
+        of = f" of {self.place}" * bool(self.place) + " have references that" * (self.part == "references")
+        such = f", such as “{self.example}”" * bool(self.example)
+        return f"{self.count} of {self.total} {noun}{of} {SENTENCES[self.check].format(such=such, detail=self.detail)}"
+
+
+def finding_lines(findings: Iterable[Finding]) -> list[str]:
+    """What findings say: a line each, but one for all systems in whose predictions the same check found something."""
+    alike = dict[object, list[Finding]]()
+    for finding in findings:
+        alike.setdefault(finding.check if finding.part == "predictions" else finding, []).append(finding)
+    lines = list[str]()
+    for first, *others in alike.values():
+        places = ", ".join(f"{other.place} ({other.count} of {other.total})" for other in others)
+        lines.append(f"{first} The same check found something in {places}." if others else str(first))
+    return lines
 
 
 LOOKED_AT = 2_000
@@ -300,6 +183,12 @@ class Checking:
         """Look at a row."""
         for _, _, look in self._looks:
             look.add(row)
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many of the articles that were looked at are in each language, by ISO 639 code."""
+        look = next(look for _, _, look in self._looks if isinstance(look, OtherLanguages))
+        return dict(look.codes.most_common())
 
     def findings(self, place: str) -> list[Finding]:
         """What was found in the rows so far."""

@@ -18,15 +18,15 @@ class CheckedRow:
 
     Attributes:
         id: of the article. Several predictions may have the same one.
-        article: "" where it is not known.
+        article: None where it is not known; "" is an empty one.
         references: none where they are not known.
-        prediction: None where there is none; "" is an empty one.
+        prediction: None where there is none, or only thoughts; "" is an empty one.
         raw: what a model wrote, where the prediction is only a part of it.
         parts: the items of a prediction that was a list, where they were joined.
     """
 
     id: str
-    article: str = ""
+    article: str | None = None
     references: Sequence[str] = ()
     prediction: str | None = None
     raw: str | None = None
@@ -34,7 +34,7 @@ class CheckedRow:
 
     def texts(self, part: Part) -> Iterator[str]:
         """The texts of a part."""
-        if part in ("articles", "texts") and self.article:
+        if part in ("articles", "texts") and self.article is not None:
             yield self.article
         if part in ("references", "texts"):
             yield from self.references
@@ -48,12 +48,10 @@ class Context:
 
     Attributes:
         language: of the texts; None where nobody knows it.
-        articles: how many there are in all; None where it does not matter which of them have a prediction.
         every: of so many rows one is looked at by checks that take long.
     """
 
     language: Language | None = None
-    articles: int | None = None
     every: int = 1
 
 
@@ -86,17 +84,13 @@ class TextCheck:
     """One check.
 
     Attributes:
-        name: that stored findings have.
+        name: that stored findings have, with a sentence of its own in `SENTENCES`.
         looks_at: the part of a row.
-        says: the verb of the sentence "5 of 9 articles …", with a place for `{detail}` if there is one.
-        advice: one sentence on what to do.
         look: makes what decides.
     """
 
     name: str
     looks_at: Part
-    says: str
-    advice: str
     look: NewAccumulator
 
 

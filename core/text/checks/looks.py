@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TypeAlias
 
 from nws.core.text.checks.finding import SHOWN, CheckedRow, Context, Found, NewAccumulator, Part, shortened
@@ -15,7 +14,10 @@ FEW = 5
 """Fewer rows than that may be alike by chance."""
 _OPENING, _LETTERS, _END_CHARACTERS = 3, 14, 200
 """Words that many texts share by chance are fewer, as "It was" is. Three words have some 14 letters."""
-_BETWEEN, _SPEAKER = re.compile(r"[\W_]+"), re.compile(r"^[#\w]+:\s*")
+_BETWEEN, _SPEAKER = re.compile(r"[\W\d_]+"), re.compile(r"^[#\w]+:\s*")
+_LETTER = re.compile(r"[^\W_]")
+_AROUND = 15
+"""Characters that are shown on both sides of what is found."""
 
 Find: TypeAlias = Callable[[str], str | None]
 """The place in a text that is shown; None where a text is fine."""
@@ -65,19 +67,35 @@ def in_texts(find: Find, least_share: float = 0.01, least_count: int = 2) -> New
     return start
 
 
+def around(find: Callable[[str], re.Match[str] | None]) -> Find:
+    """What is found, with some characters on both sides."""
+
+    def place(text: str) -> str | None:
+        found = find(text)
+        return None if found is None else text[max(0, found.start() - _AROUND) : found.end() + _AROUND]
+
+    return place
+
+
+def without_words(text: str) -> str | None:
+    """A text that has neither letter nor digit."""
+    return None if _LETTER.search(text) else text
+
+
 class CommonTexts:
-    """What the texts of many different articles have in common."""
+    """What the texts of many different articles have in common. Rows with the same article count once."""
 
     def __init__(self, key: Key, least_share: float, least_count: int, part: Part) -> None:
         self.key, self.least_share, self.least_count, self.part = key, least_share, least_count, part
-        self.seen, self.articles = set[int](), set[str]()
+        self.seen, self.articles = set[int](), set[int]()
         self.counts, self.examples = Counter[int](), dict[int, str]()
 
     def add(self, row: CheckedRow) -> None:
         """Count what each text has, once for an article."""
+        article = hash(row.article or row.id)
         for text in row.texts(self.part):
-            self.articles.add(row.id)
-            if (found := self.key(text)) is None or (pair := hash((found[0], row.id))) in self.seen:
+            self.articles.add(article)
+            if (found := self.key(text)) is None or (pair := hash((found[0], article))) in self.seen:
                 continue
             self.seen.add(pair)
             key = hash(found[0])
@@ -97,9 +115,9 @@ def common_texts(key: Key, least_share: float = 0.1, least_count: int = FEW) -> 
     return lambda part, context: CommonTexts(key, least_share, least_count, part)
 
 
-def whole(text: str) -> tuple[str, str]:
-    """The text itself."""
-    return text, text
+def whole(text: str) -> tuple[str, str] | None:
+    """The text itself; None where it has no word."""
+    return None if without_words(text) is not None else (text, text)
 
 
 def opening_words(text: str) -> tuple[str, str] | None:
@@ -126,28 +144,23 @@ def last_letters(text: str) -> tuple[str, str] | None:
     return (letters, text[-SHOWN:]) if len(letters) == _LETTERS else None
 
 
-class Again:
-    """Rows that have what a row before them has."""
+def again(of: RowFind) -> NewAccumulator:
+    """Look for rows that have what a row before them has."""
 
-    def __init__(self, of: RowFind, part: Part, context: Context) -> None:
-        self.of, self.ids = of, dict[int, str]()
-        self.count = self.total = 0
-        self.example = ""
+    def start(part: Part, context: Context) -> Rows:
+        ids = dict[int, str]()
 
-    def add(self, row: CheckedRow) -> None:
-        """Look a row up among those before."""
-        if text := self.of(row):
-            self.total += 1
-            if (first := self.ids.get(hash(text))) is None:
-                self.ids[hash(text)] = row.id
-            else:
-                self.count += 1
-                self.example = self.example or f"{first} and {row.id}"
+        def find(row: CheckedRow) -> str | None:
+            if not (text := of(row)):
+                return None
+            if (first := ids.get(hash(text))) is not None:
+                return f"{first} and {row.id}"
+            ids[hash(text)] = row.id
+            return ""
 
-    def found(self) -> Iterator[Found]:
-        """Every one counts."""
-        if self.count:
-            yield Found(self.count, self.total, self.example)
+        return Rows(find, 0, 1)
+
+    return start
 
 
 class OtherLanguages:
@@ -155,9 +168,9 @@ class OtherLanguages:
 
     def __init__(self, least_share: float, part: Part, context: Context) -> None:
         self.least_share, self.part, self.context = least_share, part, context
-        self.index = self.total = 0
+        self.index, self.example = 0, ""
         self.codes = Counter[str]()
-        self.example = ""
+        """How many texts look like each language, by ISO 639 code."""
 
     def add(self, row: CheckedRow) -> None:
         """Look at a row, if it is one of those that are."""
@@ -165,22 +178,17 @@ class OtherLanguages:
         if self.context.language is None or (self.index - 1) % self.context.every:
             return
         for text in row.texts(self.part):
-            self.total += 1
-            if (code := foreign_language(text, self.context.language)) is not None:
-                self.codes[code] += 1
-                self.example = self.example or shortened(text)
+            code = foreign_language(text, self.context.language)
+            self.codes[code or self.context.language] += 1
+            self.example = self.example or (shortened(text) if code else "")
 
     def found(self) -> Iterator[Found]:
-        """All codes together."""
-        if self.context.language and self.codes.total() > self.least_share * self.total:
-            codes = ", ".join(code for code, _ in self.codes.most_common())
-            detail = f"{LANGUAGE_NAMES[self.context.language]} (ISO 639: {codes})"
-            yield Found(self.codes.total(), self.total, self.example, detail)
-
-
-def other_languages(least_share: float) -> NewAccumulator:
-    """Look for texts in another language than that of the run."""
-    return partial(OtherLanguages, least_share)
+        """All other languages together."""
+        others = [code for code, _ in self.codes.most_common() if code != self.context.language]
+        count, total = sum(self.codes[code] for code in others), self.codes.total()
+        if self.context.language and count > self.least_share * total:
+            detail = f"{LANGUAGE_NAMES[self.context.language]} (ISO 639: {', '.join(others)})"
+            yield Found(count, total, self.example, detail)
 
 
 class ShiftedReferences:
@@ -207,19 +215,3 @@ class ShiftedReferences:
         where = max(self.counts, key=self.counts.__getitem__)
         if self.counts[where] >= max(FEW, 0.25 * self.total):
             yield Found(self.counts[where], self.total, "", where)
-
-
-class Incomplete:
-    """Predictions for only some of the articles."""
-
-    def __init__(self, part: Part, context: Context) -> None:
-        self.ids, self.articles = set[str](), context.articles
-
-    def add(self, row: CheckedRow) -> None:
-        """Note the article."""
-        self.ids.add(row.id)
-
-    def found(self) -> Iterator[Found]:
-        """Where some lack one."""
-        if self.articles and 0 < len(self.ids) < self.articles:
-            yield Found(len(self.ids), self.articles)

@@ -1,13 +1,15 @@
 """What every check finds, and that plain texts have nothing of it."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from nws.core.text.checks.all_checks import CHECKS, Finding, check_rows
+from nws.core.text.checks.all_checks import CHECKS, Finding, check_rows, finding_lines
 from nws.core.text.checks.finding import CheckedRow, Context
+from nws.core.text.checks.sentences import SENTENCES
 
 PLACES = ["Hull", "Dover", "Leeds", "York", "Bath", "Derby", "Exeter", "Luton", "Oxford", "Poole", "Ripon", "Truro"]
 PLACES += ["Wells", "Ely"]
@@ -42,6 +44,7 @@ def found(rows: Iterator[CheckedRow], context: Context = ENGLISH) -> list[Findin
         ("subwords", "bri@@ dge {}"),
         ("subwords", "{} ▁the ▁bridge"),
         ("subwords", "{} brid ##ges"),
+        ("subwords", "{} Ġthe Ġbridge"),
         *(
             ("special_tokens", f"{{}} {token}")
             for token in ("<extra_id_0>", "[/INST]", "<end_of_turn>", "<unk>", "[MASK]")
@@ -70,7 +73,9 @@ def test_what_half_of_the_predictions_have_is_found(name: str, prediction: str) 
 
 def test_plain_rows_have_nothing() -> None:
     assert found(rows(prediction_has="{}")) == []
-    rich = "{} R&D, 5 < 6, the ##th, pre- and post-war, C:\\users, [I]t, <John>, a 20-year-old, exposé, ﬂ"[:-3]
+    rich = "{} R&D, 5 < 6, the ##th, Ġorġ Borg, pre- and post-war, C:\\users, [I]t, <John>, a 20-year-old, exposé, ﬂ"[
+        :-3
+    ]
     assert found(rows(prediction_has=rich)) == []
 
 
@@ -89,7 +94,7 @@ def test_one_text_in_fourteen_may_be_chance() -> None:
         ),
         ("end", [CheckedRow(p, f"{article(p)} Follow us on Twitter.") for p in PLACES], ""),
         ("same_text", [CheckedRow(f"{p}{i}", article(p), (f"{i}",)) for p in PLACES for i in (1, 2)], ""),
-        ("same_prediction", [CheckedRow(p, "", (str(i),), f"Of {p}.") for p in PLACES for i in (1, 2)], ""),
+        ("same_prediction", [CheckedRow(p, None, (str(i),), f"Of {p}.") for p in PLACES for i in (1, 2)], ""),
         ("several_references", [CheckedRow(p, article(p), (f"Of {p}.", f"Of {p} and us.")) for p in PLACES], ""),
         ("common_reference", [CheckedRow(p, article(p), ("Bridge is mended.",)) for p in PLACES], ""),
         ("begins_article", [CheckedRow(p, article(p), (article(p),)) for p in PLACES], ""),
@@ -110,8 +115,8 @@ def test_one_text_in_fourteen_may_be_chance() -> None:
             [CheckedRow(p, article(p), (), f"Summarise: {article(p)} TL;DR: {p}") for p in PLACES],
             "",
         ),
-        ("cut_thoughts", [CheckedRow(p, "", (), "", f"<think>Of {p}") for p in PLACES], ""),
-        ("thoughts", [CheckedRow(p, "", (), f"{p}.", f"<think>Of</think>{p}.") for p in PLACES], ""),
+        ("cut_thoughts", [CheckedRow(p, None, (), "", f"<think>Of {p}") for p in PLACES], ""),
+        ("thoughts", [CheckedRow(p, None, (), f"{p}.", f"<think>Of</think>{p}.") for p in PLACES], ""),
     ],
 )
 def test_what_rows_have_together_is_found(name: str, changed: list[CheckedRow], detail: str) -> None:
@@ -120,18 +125,46 @@ def test_what_rows_have_together_is_found(name: str, changed: list[CheckedRow], 
     assert of[0].count >= len(PLACES) - 1
 
 
-def test_predictions_for_some_articles_are_told() -> None:
-    assert [str(one) for one in found(rows(prediction_has="{}"), Context("en", articles=20))] == [
-        "14 of 20 predictions of x are present; the other articles have none. "
-        "Systems are compared on these articles alone."
-    ]
-
-
-def test_every_check_has_a_name_of_its_own_and_one_sentence_of_advice() -> None:
+def test_every_check_has_a_name_of_its_own_and_a_sentence_with_advice() -> None:
     assert len({(check.name, check.looks_at) for check in CHECKS}) == len(CHECKS)
-    for check in CHECKS:
-        assert check.advice.endswith(".")
-        assert "\n" not in check.advice
+    assert {check.name for check in CHECKS} == set(SENTENCES)
+    for sentence in SENTENCES.values():
+        assert re.fullmatch(r"[^.]+\{such\}\. [A-Z].+\.", sentence)
+
+
+def test_what_several_systems_have_is_one_line() -> None:
+    of_articles = [Finding("end", "articles", "n.jsonl", 5, 9, example) for example in ("Share.", "Like.")]
+    of_systems = [Finding("html", "predictions", name, i, 9, "<p>") for i, name in enumerate("xyz", start=4)]
+    first, second, systems = finding_lines([*of_articles, *of_systems])
+    assert [first, second] == list(map(str, of_articles))
+    assert systems == f"{of_systems[0]} The same check found something in y (5 of 9), z (6 of 9)."
+
+
+def test_references_are_counted_by_their_articles() -> None:
+    copies = [CheckedRow(p, article(p), (article(p), f"{p} and us.")) for p in PLACES]
+    told = [str(finding) for finding in found(iter(copies))]
+    assert told[0].startswith("14 of 14 articles of x have several references, such as “Hull with 2”. ")
+    assert told[1].startswith("14 of 14 articles of x have references that repeat the beginning of their article, or")
+
+
+def test_an_empty_article_has_no_word_and_an_unknown_one_is_not_looked_at() -> None:
+    empty = [CheckedRow(p, "" if p == "Ely" else article(p), (f"Of {p}.",)) for p in PLACES]
+    assert [(one.check, one.count, one.example) for one in found(iter(empty))] == [("no_words", 1, "(empty)")]
+    assert found(CheckedRow(p, None, (f"Of {p}.",)) for p in PLACES) == []
+
+
+def test_rows_with_one_article_have_no_words_in_common_with_each_other() -> None:
+    names = {one.check for one in found(CheckedRow(str(i), article("Ely"), (f"Of {i} places.",)) for i in range(20))}
+    assert names == {"same_text"}
+
+
+def test_an_end_is_found_whatever_number_stands_in_it() -> None:
+    ends = [CheckedRow(p, f"{article(p)} © {1999 + i} The Evening Echo. Page {i}") for i, p in enumerate(PLACES)]
+    assert [one.check for one in found(iter(ends))] == ["end"]
+
+
+def test_empty_predictions_are_no_common_text() -> None:
+    assert [one.check for one in found(CheckedRow(p, None, (), "") for p in PLACES)] == ["no_words"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +220,7 @@ def test_files_as_people_have_them_get_their_finding(shared_data: Path, file: st
     lines = (shared_data.parent / "cases2" / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
     made = []
     for number, row in enumerate(map(json.loads, lines)):
-        text = row.get("article") or row.get("dialogue") or row.get("source") or ""
+        text = row.get("article") or row.get("dialogue") or row.get("source")
         references = [row[field] for field in ("reference", "summary") if field in row]
         made.append(CheckedRow(str(row.get("id", number)), text, references, row.get("prediction")))
     found = {finding.check: finding.count for finding in check_rows(made, file, ENGLISH)}

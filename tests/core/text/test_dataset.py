@@ -184,15 +184,16 @@ def test_hub_rows_come_through_the_datasets_library(tmp_path: Path, streaming: b
     assert next(iter(corpus)).split == "test"
 
 
+@pytest.mark.parametrize("revision", ["", f"@{'a' * 40}"])
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_folder_is_not_taken_for_a_dataset_of_the_hub(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streaming: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streaming: bool, revision: str
 ) -> None:
     (tmp_path / "org" / "news").mkdir(parents=True)
     write(tmp_path / "org" / "news" / "test.parquet", ROWS)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CorpusError, match=r"The folder .*/org/news would be read in place of the Hub's dataset"):
-        open_dataset(Dataset(f"org/news@{'a' * 40}", streaming=streaming))
+        open_dataset(Dataset(f"org/news{revision}", streaming=streaming))
 
 
 @pytest.mark.parametrize("streaming", [False, True])

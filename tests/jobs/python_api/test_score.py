@@ -141,6 +141,6 @@ def test_messages_name_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert raised.value.__notes__ == ["Arguments that help: lang, tokenizer."]
     nws.score(["<b>a</b> b"] * 2, [["<b>a</b>", "b"]] * 2)
     told = capsys.readouterr().err
-    assert 'To remove them: clean_texts="html"' in told
-    assert "If they are the sentences of one: join_references.\n" in told
+    assert 'To remove it, use clean_texts="html" with' in told
+    assert "If they are the sentences of one, use join_references with" in told
     assert "--" not in told

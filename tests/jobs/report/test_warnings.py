@@ -14,7 +14,8 @@ FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant l'hive
 
 def rows_of(texts: list[str]) -> list[dict[str, object]]:
     """Rows of which no two begin or end alike, or have one reference."""
-    return [{"text": f"{i:014} {text} {i:014}", "summary": f"S {i}."} for i, text in enumerate(texts)]
+    names = [f"{i:014b}".translate({ord("0"): "o", ord("1"): "i"}) for i in range(len(texts))]
+    return [{"text": f"{name} {text} {name}", "summary": f"S {name}."} for name, text in zip(names, texts, strict=True)]
 
 
 def told_of(tmp_path: Path, *files: list[dict[str, object]], **settings: object) -> list[str]:
@@ -52,12 +53,12 @@ def test_marks_are_told_of_unless_hardly_any_text_has_them(
     assert [line.startswith(f"Warning: {marked} of {size} rows of x.jsonl (all) hold HTML") for line in told] == (
         [True] * is_told
     )
-    assert all(line.endswith("To remove them: --clean-texts html.") for line in told)
+    assert all(line.endswith("To remove it, use --clean-texts html with nws submit or nws score.") for line in told)
     assert told_of(tmp_path, rows, clean_texts="html") == []
 
 
 def test_references_that_may_be_sentences_are_told_of_unless_they_are_joined(tmp_path: Path) -> None:
     rows = [row | {"summary": [f"One {i}.", f"Two {i}."]} for i, row in enumerate(rows_of([ENGLISH] * 6))]
     (line,) = told_of(tmp_path, rows)
-    assert line.endswith("If they are the sentences of one: --join-references.")
+    assert line.endswith("If they are the sentences of one, use --join-references with nws submit or nws score.")
     assert told_of(tmp_path, rows, join_references=True) == []

@@ -144,7 +144,9 @@ def test_what_is_odd_in_the_texts_of_a_file_is_told_with_its_system(nws, news: D
     empty = [row | {"prediction": ""} for row in own("bad")]
     files = [written(tmp_path, "good.jsonl", own("good")), written(tmp_path, "bad.jsonl", empty)]
     told = nws("compare", *files, "--dataset", news.name)
-    assert "4 of 4 predictions of bad have no word, such as “(empty)”. They score 0" in " ".join(told.err.split())
+    assert "4 of 4 predictions of bad have no word, such as “(empty)”. An article without words fails" in " ".join(
+        told.err.split()
+    )
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.Series, iter])
