@@ -33,7 +33,7 @@ SENTENCES = {
     "common_reference": "other articles have, too{such}. If this text stands for a missing reference, remove it.",
     "begins_article": "repeat the beginning of their article, or all of it{such}. "
     "This favours lead: check the reference field.",
-    "lower_cased": "have no capital letter{such}. Names in them are often not recognized: take references with capitals.",
+    "lower_cased": "have no capital letter{such}. Few names in them are recognized: take cased references.",
     "shifted_references": "fit the {detail} article better than their own{such}. "
     "Check that references stand beside their own articles.",
     "cut_thoughts": "end within their thoughts{such}. They fail in a run, and score 0 in nws score: raise max_tokens.",
