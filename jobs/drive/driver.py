@@ -19,11 +19,10 @@ from nws.core.errors import RecipeError
 from nws.core.models import model_folder
 from nws.core.stage import Stage
 from nws.core.text.dataset import OpenDataset
-from nws.jobs.drive.outputs import check_outputs
 from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from nws.jobs.drive.reuse import obstacles, works
 from nws.jobs.drive.run import Outcome, Run, take_run
-from nws.jobs.drive.stages import lacking_kept, require_complete, run_stage, score_kept
+from nws.jobs.drive.stages import check_outputs, lacking_kept, require_complete, run_stage, score_kept
 from nws.jobs.drive.trackers import Trackers, curve_scalars
 from nws.jobs.installation import code_version
 from nws.jobs.recipes.job import plan_again

@@ -25,8 +25,7 @@ from nws.core.provenance import file_sha256
 from nws.core.stage import Stage
 from nws.core.systems.extractive_baselines import BASELINES
 from nws.core.systems.importance import unit_rows
-from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
-from nws.core.systems.predictions import Predictions, read_predictions
+from nws.core.systems.predictions import KEY_FIELD, TEXT_FIELD, Predictions, read_predictions
 from nws.core.systems.system import Document, Embeddings, require_name
 from nws.core.text.length import LengthUnit, cut
 from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark

@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import AfterValidator, Field, field_validator
 
 from nws.core.errors import ModelError, did_you_mean
-from nws.core.models.endpoint import PREFIX
+from nws.core.models.endpoint import PREFIX, plain_parameters
 from nws.core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
-from nws.core.models.request_parameters import plain_parameters
 from nws.core.systems.chunk_systems import IMPORTANCE
 from nws.core.systems.extractive_baselines import BASELINES
 from nws.core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS

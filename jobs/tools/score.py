@@ -17,7 +17,7 @@ from nws.core.findings.scores import Interval
 from nws.core.metrics.config import Options, text_tokenizer
 from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
-from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
+from nws.core.systems.predictions import KEY_FIELD, USUAL, prediction_rows
 from nws.core.text import rows as row_fields
 from nws.core.text.checks.all_checks import LOOKED_AT, check_rows
 from nws.core.text.checks.finding import CheckedRow, Context
