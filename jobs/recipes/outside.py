@@ -62,12 +62,9 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
         plugins.append(plugin)
     stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
     stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
-    return replace(
-        plan,
-        recipe=plan.recipe.model_copy(update={"plugins": tuple(specs)}),
-        stages=stages,
-        revisions=plan.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}},
-    )
+    recipe = plan.recipe.model_copy(update={"plugins": tuple(specs)})
+    revisions = plan.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}}
+    return replace(plan, recipe=recipe, stages=stages, revisions=revisions)
 
 
 def _with_metrics(plan: Plan, metrics: Sequence[PluginMetric]) -> tuple[Stage, ...]:
@@ -210,12 +207,8 @@ def with_predictions(plan: Plan) -> Plan:
             taken.add(name)
             stages.append(plan.stages[0].with_systems(f"predictions {name}", _cleaned(predictions, cleaning)))
             revisions[name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{mark}"
-    return replace(
-        plan,
-        recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
-        stages=tuple(stages),
-        revisions=plan.revisions | {"predictions": revisions},
-    )
+    recipe = plan.recipe.model_copy(update={"predictions": tuple(specs)})
+    return replace(plan, recipe=recipe, stages=tuple(stages), revisions=plan.revisions | {"predictions": revisions})
 
 
 def _fitting(found: Sequence[Predictions], plan: Plan) -> list[str]:
