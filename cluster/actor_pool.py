@@ -8,7 +8,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import ray
@@ -128,13 +128,9 @@ class ActorPool(Actors):
     ) -> None:
         self.device = resources.describe()
         self._actors = actors
+        # They are not restarted: this pool replaces them.
         pinning: Any = ray.remote(actor_class).options(
-            num_gpus=resources.num_gpus,
-            num_cpus=resources.num_cpus,
-            max_restarts=0,  # the pool replaces them
-            max_task_retries=0,
-            enable_task_events=False,
-            accelerator_type=resources.accelerator_type,
+            **asdict(resources), max_restarts=0, max_task_retries=0, enable_task_events=False
         )
         self._new_actor = functools.partial(pinning.remote, factory)
         self._task_before = task_before

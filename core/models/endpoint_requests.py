@@ -37,7 +37,7 @@ _RETRIES = 3
 _MOST_BYTES = 4 * 2**20
 _MOST_REFUSAL_BYTES = 64 * 2**10
 _MOST_ERROR_CHARACTERS = 300
-# A shorter key is a placeholder, such as "none" or "EMPTY", and may be a word of a summary.
+# A shorter key of letters alone may be a word of a summary.
 _SHORTEST_WORD_KEY = 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
@@ -215,13 +215,11 @@ class LoadedEndpoint:
             EndpointError: there was none, after all attempts. It has no cause: that one might hold the key.
         """
         body = self._endpoint.request(question.text, question.most_tokens, self._seed)
+        headers = {} if self._key else {"Authorization": openai.Omit()}
         try:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 reply = await client.chat.completions.with_raw_response.create(
-                    model=body["model"],
-                    messages=body["messages"],
-                    extra_body=body,
-                    extra_headers={} if self._key else {"Authorization": openai.Omit()},
+                    model=body["model"], messages=body["messages"], extra_body=body, extra_headers=headers
                 )
             return read_answer(reply.content, self._without_key, self._endpoint.clean_outputs)
         except openai.APIStatusError as error:
