@@ -285,10 +285,6 @@ def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> 
         datasets.append(replace(dataset, skip=dataset.skip + begin, limit=end - begin))
         corpora.append(replace(corpus, revision=corpus.part_revision(end)))
     recipe = plan.recipe.model_copy(update={"datasets": tuple(datasets)})
-    own = replace(
-        spec,
-        recipe=recipe.model_dump(mode="json"),
-        recipe_hash=recipe.hash,
-        revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
-    )
+    revisions = {**spec.revisions, "datasets": dataset_revisions(corpora)}
+    own = replace(spec, recipe=recipe.model_dump(mode="json"), recipe_hash=recipe.hash, revisions=revisions)
     return own, sum(end - begin for _, begin, end in parts)

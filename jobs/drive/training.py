@@ -124,8 +124,6 @@ def _decoded(
     run: Run, pool: EpisodePool, finished: Sequence[Learner], articles: Sequence[Article]
 ) -> dict[str, list[Decoded]]:
     """The greedy summaries of their training articles by finished policies, by name."""
-    if not finished:
-        return {}
     requests = [
         (learner.broadcast(), [(article, n) for article in articles for n in learner.training.lengths])
         for learner in finished
@@ -140,15 +138,9 @@ def _result(
     learner, training = updated.learner, updated.learner.training
     checkpoint = None
     if is_kept(learner, len(articles)):
-        checkpoint = PolicyCheckpoint(
-            name=training.name,
-            seed=training.seed,
-            lengths=training.lengths,
-            updates=learner.update,
-            total_updates=training.updates(len(articles)),
-            config=describe_training(training, plan, len(articles)),
-            state=to_bytes(learner.state()),
-        )
+        progress = training.name, training.seed, training.lengths, learner.update, training.updates(len(articles))
+        config = describe_training(training, plan, len(articles))
+        checkpoint = PolicyCheckpoint(*progress, config, to_bytes(learner.state()))
     texts = decoded.get(training.name, ())
     return RoundResult(training.name, updated.statistics, updated.gradients, texts, checkpoint)
 
@@ -272,17 +264,8 @@ def _stored_checkpoint(
     config: Mapping[str, Any] = stored.config
     values = config["reading"] | {"encoder": ModelRef(**config["reading"]["encoder"])}
     reading = Reading(**values, bertscore=bertscore, fluency=fluency)
-    return Checkpoint(
-        name=config["system"],
-        config=PolicyConfig(**config["training"]["policies"]),
-        lengths=stored.lengths,
-        reading=reading,
-        parameters=parameters_in(from_bytes(stored.state)),
-        seed=stored.seed,
-        made_by={
-            "run": run_id,
-            "updates": stored.updates,
-            "total_updates": stored.total_updates,
-            **{key: config[key] for key in ("training", "reward", "train_datasets", "train_articles")},
-        },
-    )
+    policies = PolicyConfig(**config["training"]["policies"])
+    parameters = parameters_in(from_bytes(stored.state))
+    made_by = {"run": run_id, "updates": stored.updates, "total_updates": stored.total_updates}
+    made_by |= {key: config[key] for key in ("training", "reward", "train_datasets", "train_articles")}
+    return Checkpoint(config["system"], policies, stored.lengths, reading, parameters, stored.seed, made_by)
