@@ -8,7 +8,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import ray
@@ -128,7 +128,11 @@ class ActorPool(Actors):
     ) -> None:
         self.device = resources.describe()
         self._actors = actors
-        self._new_actor = functools.partial(_pinning(actor_class, resources).remote, factory)
+        # They are not restarted: this pool replaces them.
+        pinning: Any = ray.remote(actor_class).options(
+            **asdict(resources), max_restarts=0, max_task_retries=0, enable_task_events=False
+        )
+        self._new_actor = functools.partial(pinning.remote, factory)
         self._task_before = task_before
         self._health = ClusterHealth()
         self._device_errors = 0  # since the last task that an actor has done
@@ -180,7 +184,10 @@ class ActorPool(Actors):
         except ClusterError:
             self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
             raise
-        ready = _wait_for_any(list(self._slot_of), _POLL_SECONDS)
+        refs = list(self._slot_of)
+        ready, _ = ray.wait(refs, num_returns=1, timeout=_POLL_SECONDS)
+        if ready:  # and whatever else is ready by now
+            ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
         self._startup.look(not ready, sum(slot.worker is None for slot in self._slots))
         outcomes = [outcome for ref in ready for outcome in self._land(ref)]
         # After that: answers may have waited while the driver was busy elsewhere.
@@ -272,23 +279,3 @@ class ActorPool(Actors):
                         # Not by force: where its answer is just arriving, Ray would end this process, too.
                         ray.cancel(call.before)
         self._slots, self._slot_of = [], {}
-
-
-def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
-    """Wait for the first of them. Returns all that are ready then."""
-    ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
-    if ready:
-        ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
-    return list(ready)
-
-
-def _pinning(actor_class: type, resources: ActorResources) -> Any:
-    """What makes actors of a class, which pin these resources. They are not restarted: a pool replaces them."""
-    return ray.remote(actor_class).options(
-        num_gpus=resources.num_gpus,
-        num_cpus=resources.num_cpus,
-        max_restarts=0,
-        max_task_retries=0,
-        enable_task_events=False,
-        accelerator_type=resources.accelerator_type,
-    )

@@ -86,13 +86,10 @@ class Head:
             working_dir: what is shipped: the job and its workers import from their copies of it.
             metadata: what the dashboard shows with the job.
         """
+        job = {"submission_id": submission_id, "entrypoint": entrypoint, "metadata": dict(metadata)}
+        runtime = {"working_dir": str(working_dir), "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": _STOP_SECONDS}}
         with self._errors():
-            self._client.submit_job(
-                submission_id=submission_id,
-                entrypoint=entrypoint,
-                runtime_env={"working_dir": str(working_dir), "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": _STOP_SECONDS}},
-                metadata=dict(metadata),
-            )
+            self._client.submit_job(**job, runtime_env=runtime)
 
     def jobs(self) -> list[RayJob]:
         """Every job that was submitted since the head was started, in no order."""

@@ -158,7 +158,6 @@ def local_session(**machine: Any) -> Iterator[Session]:
     """
     os.environ.update(_ENVIRONMENT | _OF_OUR_OWN)
     token_path = private_token()
-    on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")
     if getattr(importlib.import_module("ray._private.ray_constants"), "ENABLE_RAY_CLUSTER", True):
         raise ClusterError(
@@ -166,28 +165,11 @@ def local_session(**machine: Any) -> Iterator[Session]:
             "this version ignores RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER. Import nothing of Ray before `local_session`."
         )
     with private_folder() as folder:
+        options = {"include_dashboard": True, "dashboard_host": "127.0.0.1", "_temp_dir": str(folder), **machine}
         try:
-            try:
-                context = _init(
-                    ray,
-                    address="local",
-                    include_dashboard=True,
-                    dashboard_host="127.0.0.1",
-                    _temp_dir=str(folder),
-                    **machine,
-                )
-            except (OSError, RuntimeError) as error:
-                raise ClusterError(f"Ray cannot start on this machine: {error}") from error
-            _give_back_sigterm(on_sigterm)
-            yield _session(ray, context, token_path)
+            yield _begin(ray, "local", token_path, "Ray cannot start on this machine", **options)
         finally:
             _shut_down(ray)
-
-
-def _init(ray: Any, **options: Any) -> Any:
-    # No working_dir: Ray adds the one of a submitted job.
-    hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[2])}
-    return ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=hook, **options)
 
 
 @contextlib.contextmanager
@@ -207,21 +189,35 @@ def joined_session(address: str | None = None) -> Iterator[Session]:
     address = address or os.environ.get("RAY_ADDRESS", "")
     _require_answer(address)
     os.environ.update(_ENVIRONMENT)
-    token_path = known_token()
-    on_sigterm = signal.getsignal(signal.SIGTERM)
+    advice = (
+        " Its Ray and Python must be of the versions that are here, and so must its token, if it asks for one "
+        "(RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)."
+    )
     ray: Any = importlib.import_module("ray")
     try:
-        try:
-            context = _init(ray, address=address)
-        except (OSError, RuntimeError, ray.exceptions.RayError) as error:
-            raise ClusterError(
-                f"The Ray cluster at {address} cannot be joined: {error} Its Ray and Python must be of the versions "
-                "that are here, and so must its token, if it asks for one (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)."
-            ) from error
-        _give_back_sigterm(on_sigterm)
-        yield _session(ray, context, token_path)
+        yield _begin(ray, address, known_token(), f"The Ray cluster at {address} cannot be joined", advice)
     finally:
         ray.shutdown()
+
+
+def _begin(ray: Any, address: str, token_path: Path | None, refused: str, advice: str = "", **options: Any) -> Session:
+    """Start or join Ray, and put back the handler of SIGTERM: Ray's own ends the process before it can clean up.
+
+    Raises:
+        ClusterError: what is `refused`, why, and the advice.
+    """
+    on_sigterm = signal.getsignal(signal.SIGTERM)
+    # No working_dir: Ray adds the one of a submitted job.
+    hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[2])}
+    options |= {"log_to_driver": False, "logging_level": logging.ERROR, "runtime_env": hook}
+    try:
+        context = ray.init(address=address, **options)
+    except (OSError, RuntimeError, ray.exceptions.RayError) as error:
+        raise ClusterError(f"{refused}: {error}{advice}") from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _exit if on_sigterm in (signal.SIG_DFL, None) else on_sigterm)
+    dashboard_url = f"http://{context.dashboard_url}" if context.dashboard_url else None
+    return Session(dashboard_url, token_path, ray.cluster_resources())
 
 
 def _require_answer(address: str) -> None:
@@ -234,20 +230,6 @@ def _require_answer(address: str) -> None:
             f"No Ray cluster answers at {address!r}: {error}. Is its head running, and is RAY_ADDRESS the host:port of "
             "its GCS (port 6379 unless it was started with another)?"
         ) from error
-
-
-def _session(ray: Any, context: Any, token_path: Path | None) -> Session:
-    return Session(
-        dashboard_url=f"http://{context.dashboard_url}" if context.dashboard_url else None,
-        auth_token_path=token_path,
-        resources=ray.cluster_resources(),
-    )
-
-
-def _give_back_sigterm(handler: Any) -> None:
-    """Restore a handler of SIGTERM: Ray's own dumps a stack and ends the process before it can put things in order."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _exit if handler in (signal.SIG_DFL, None) else handler)
 
 
 def _exit(signum: int, frame: object) -> None:

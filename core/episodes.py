@@ -3,7 +3,7 @@
 Everything drawn at random depends on the seed, the update, the article and n alone. An article's gradient does not
 depend on the other articles of the update, so the number of workers does not change it.
 
-The loss of REINFORCE (`nws.core.learning.reinforce`) is that of one article at one n. So a worker gives an article's
+The loss of REINFORCE (`nws.core.learning.reward`) is that of one article at one n. So a worker gives an article's
 whole gradient by itself, in one exchange, and the sum over articles does not depend on who computed which.
 """
 
@@ -17,8 +17,7 @@ from nws.core.article import Article, SegmentedArticle
 from nws.core.learning.environment import PreparedArticle, prepare
 from nws.core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from nws.core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
-from nws.core.learning.reinforce import advantage_baselines, advantages, policy_loss
-from nws.core.learning.reward import Reward
+from nws.core.learning.reward import Reward, advantage_baselines, advantages, policy_loss
 from nws.core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
 from nws.core.sweep import Encode
 from nws.core.systems.importance import unit_rows

@@ -114,15 +114,11 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     if not isinstance(meaning, dict) or meaning.get("format") != _FORMAT:
         raise ModelError(f"The policies in {folder} were written by another version of NWS: export them again.")
     try:
-        checkpoint = Checkpoint(
-            name=meaning["name"],
-            config=PolicyConfig(**meaning["policies"]),
-            lengths=tuple(meaning["lengths"]),
-            reading=TypeAdapter(Reading).validate_python(meaning["reading"]),
-            parameters={name: value.numpy() for name, value in tensors.items()},
-            seed=meaning["seed"],
-            made_by=meaning["made_by"],
-        )
+        config, lengths = PolicyConfig(**meaning["policies"]), tuple(meaning["lengths"])
+        reading = TypeAdapter(Reading).validate_python(meaning["reading"])
+        parameters = {name: value.numpy() for name, value in tensors.items()}
+        name, seed, made_by = meaning["name"], meaning["seed"], meaning["made_by"]
+        checkpoint = Checkpoint(name, config, lengths, reading, parameters, seed, made_by)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{folder / 'policy.json'} is damaged: {error!r}. Export the policies again.") from error
     checkpoint.policies()

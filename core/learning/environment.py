@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy import sparse
 from spacy.lang.en.lex_attrs import like_num
 from spacy.lang.en.stop_words import STOP_WORDS
 
@@ -23,7 +22,7 @@ from nws.core.arithmetic import multiply_rows
 from nws.core.article import Segment, SegmentedArticle
 from nws.core.models.tokens import IntArray
 from nws.core.systems.composition import filled, taken_room, words_at
-from nws.core.systems.importance import FloatArray, centroid_similarity, standardised, textrank
+from nws.core.systems.importance import FloatArray, centroid_similarity, standardised, term_counts, textrank
 from nws.core.systems.system import Embeddings
 from nws.core.text.length import LengthUnit, cost, fitting, room
 
@@ -268,19 +267,18 @@ def sentence_features(article: SegmentedArticle, sentences: FloatArray) -> Float
     lengths = np.array([sentence.end - sentence.start for sentence in article.sentences], dtype=np.float64)
     cosines = np.tril(sentences @ sentences.T, -1) + np.triu(np.full((count, count), -np.inf))
     novelty = 1.0 - np.where(index > 0, cosines.max(axis=1), 0.0)
-    return np.column_stack(
-        [
-            standardised(textrank(sentences)),
-            index / count,
-            1.0 / (1.0 + index),
-            standardised(np.log(lengths)),
-            standardised(centroid_similarity(sentences)),
-            novelty,
-            index == 0,
-            index < 3,
-            [sum(map(_has_digit, words_of(article, s))) / max(1, s.end - s.start) for s in article.sentences],
-        ]
-    )
+    columns = [
+        standardised(textrank(sentences)),
+        index / count,
+        1.0 / (1.0 + index),
+        standardised(np.log(lengths)),
+        standardised(centroid_similarity(sentences)),
+        novelty,
+        index == 0,
+        index < 3,
+        [sum(map(_has_digit, words_of(article, s))) / max(1, s.end - s.start) for s in article.sentences],
+    ]
+    return np.column_stack(columns)
 
 
 def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_table: FloatArray) -> FloatArray:
@@ -306,21 +304,20 @@ def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_t
     words = [words_of(article, chunk) for chunk in chunks]
     frequency = Counter(word.casefold() for word in article.words)
     counts = [[frequency[word.casefold()] for word in chunk] for chunk in words]
-    return np.column_stack(
-        [
-            standardised(embeddings.chunks @ direction),
-            standardised((embeddings.chunks * embeddings.sentences[parent]).sum(axis=1)),
-            offsets / [s.end - s.start for s in sentences],
-            offsets == 0,
-            np.array([len(chunk) for chunk in words]) - _MEAN_CHUNK_WORDS,
-            [any(map(_has_digit, chunk)) for chunk in words],
-            ~np.tril(duplicates(article), -1).any(axis=1),  # first mention
-            [sum(map(math.log, frequencies)) / len(frequencies) for frequencies in counts],
-            standardised(np.array([sum(frequencies) / len(frequencies) for frequencies in counts])),
-            standardised(np.array([sum(map(len, chunk)) / len(chunk) for chunk in words])),
-            sentence_table[parent][:, [SENTENCE_FEATURES.index(name) for name in _OF_PARENT]],
-        ]
-    )
+    columns = [
+        standardised(embeddings.chunks @ direction),
+        standardised((embeddings.chunks * embeddings.sentences[parent]).sum(axis=1)),
+        offsets / [s.end - s.start for s in sentences],
+        offsets == 0,
+        np.array([len(chunk) for chunk in words]) - _MEAN_CHUNK_WORDS,
+        [any(map(_has_digit, chunk)) for chunk in words],
+        ~np.tril(duplicates(article), -1).any(axis=1),  # first mention
+        [sum(map(math.log, frequencies)) / len(frequencies) for frequencies in counts],
+        standardised(np.array([sum(frequencies) / len(frequencies) for frequencies in counts])),
+        standardised(np.array([sum(map(len, chunk)) / len(chunk) for chunk in words])),
+        sentence_table[parent][:, [SENTENCE_FEATURES.index(name) for name in _OF_PARENT]],
+    ]
+    return np.column_stack(columns)
 
 
 def words_of(article: SegmentedArticle, segment: Segment) -> list[str]:
@@ -343,11 +340,8 @@ def repeats(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
     The diagonal tells which chunks repeat a word within themselves.
     """
     contents = [[w for w in map(content_word, words_of(article, chunk)) if w is not None] for chunk in article.chunks]
-    column = {word: i for i, word in enumerate(dict.fromkeys(word for words in contents for word in words))}
-    rows = np.repeat(np.arange(len(contents)), [len(words) for words in contents])
-    columns = [column[word] for words in contents for word in words]
-    incidence = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(contents), len(column)))
-    shared: npt.NDArray[np.bool_] = duplicates(article) | ((incidence @ incidence.T).toarray() > 0)
+    counts = term_counts(contents)
+    shared: npt.NDArray[np.bool_] = duplicates(article) | ((counts @ counts.T).toarray() > 0)
     np.fill_diagonal(shared, [len(set(words)) < len(words) for words in contents])
     return shared
 

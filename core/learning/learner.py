@@ -124,10 +124,9 @@ class Learner:
         learner = cls(training, _under("parameter.", tensors))
         learner.update = int(tensors["update"])
         for name, parameter in learner._parameters.items():
-            moments = {key: tensors.get(f"optimizer.{key}.{name}") for key in ("step", "exp_avg", "exp_avg_sq")}
-            present = {key: value.clone() for key, value in moments.items() if value is not None}
-            if present:
-                learner._optimizer.state[parameter] = present
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                if (value := tensors.get(f"optimizer.{key}.{name}")) is not None:
+                    learner._optimizer.state[parameter][key] = value.clone()
         return learner
 
 

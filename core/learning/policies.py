@@ -86,12 +86,7 @@ class FeaturePolicies(nn.Module):
 
     def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
         """What scores chunks of one article, any number of times, with the parameters of now."""
-
-        def score(chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
-            logits: torch.Tensor = self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
-            return logits
-
-        return score
+        return lambda chunks, dynamic: self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
 
     def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
         """As `chunk_scorer`, to rounding, in NumPy and without gradients: for the many small steps of drawing."""
@@ -151,9 +146,8 @@ def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> Policies:
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        if config.inputs == "embeddings":
-            return StudyPolicies(dimensions, config.hidden)
-        return FeaturePolicies(config)
+        is_study = config.inputs == "embeddings"
+        return StudyPolicies(dimensions, config.hidden) if is_study else FeaturePolicies(config)
 
 
 def restore_policies(config: PolicyConfig, parameters: Mapping[str, FloatArray]) -> Policies:

@@ -1,5 +1,7 @@
 """The reward of a summary: BERTScore F1 against the reference, content kept, fluency, or a weighted mean of metrics.
 
+And what REINFORCE (Williams 1992) makes of rewards: advantages, normalised, and the loss of a policy.
+
 `article_similarity` is BERTScore F1 against the article's own first sentences, as reranking has it. With fluency it is
 a reward that reads no reference (Schumann et al. 2020, "Discrete Optimization for Unsupervised Sentence Summarization
 with Word-Level Extraction", and Ghalandari et al. 2022, "Efficient Unsupervised Sentence Compression by Fine-tuning
@@ -20,7 +22,15 @@ import numpy as np
 import torch
 
 from nws.core.article import Article, SegmentedArticle
-from nws.core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, RewardConfig
+from nws.core.learning.sampling import Rollouts
+from nws.core.learning.training_config import (
+    ANCHOR_SENTENCES,
+    ARTICLE_SIMILARITY,
+    BERTSCORE,
+    FLUENCY,
+    ReinforceConfig,
+    RewardConfig,
+)
 from nws.core.metrics.bertscore import BertScorer, ReferenceScorer
 from nws.core.metrics.config import Options
 from nws.core.metrics.fluency import FluencyScorer
@@ -36,6 +46,8 @@ Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
 References = Callable[[Article], Sequence[str]]
 # Articles, each with texts that summarise it.
 Groups = Sequence[tuple[Article, Sequence[str]]]
+# Rewards that differ by less are equal: the difference is rounding, and normalising must not enlarge it.
+_SMALLEST_DEVIATION = 1e-6
 
 
 def make_reward(
@@ -174,3 +186,25 @@ def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:
         return mean
 
     return reward
+
+
+def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatArray:
+    """What each of the k rewards is compared with, (k,)."""
+    if config.advantage_baseline == "none":
+        return np.zeros_like(rewards)
+    others: FloatArray = (rewards.sum() - rewards) / (len(rewards) - 1)
+    return others
+
+
+def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> FloatArray:
+    """Reward minus baseline, (k,). Normalised: divided by its standard deviation over the k, 0 where all are equal."""
+    difference = rewards - baselines
+    if not normalise:
+        return difference
+    deviation = difference.std()
+    return difference / deviation if deviation > _SMALLEST_DEVIATION else np.zeros_like(difference)
+
+
+def policy_loss(rollouts: Rollouts, advantage: FloatArray) -> torch.Tensor:
+    """-mean(advantage · log-probability): its gradient is the policy gradient of these episodes, negated."""
+    return -(torch.from_numpy(advantage) * rollouts.log_probability).mean()

@@ -125,8 +125,7 @@ Choice: TypeAlias = Draw | Greedy
 
 def falling(logits: FloatArray) -> IntArray:
     """The indices of logits (count,) from the highest to the lowest; of equals the first comes first."""
-    order: IntArray = np.argsort(-logits.round(_LOGIT_DECIMALS), kind="stable")
-    return order
+    return np.argsort(-logits.round(_LOGIT_DECIMALS), kind="stable")
 
 
 def rollouts(

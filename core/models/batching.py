@@ -74,8 +74,7 @@ def _positions(model: torch.nn.Module) -> int | None:
             # RoBERTa counts positions from the one after its padding index.
             unused = 0 if module.padding_idx is None else module.padding_idx + 1
             return module.num_embeddings - unused
-    positions: int | None = getattr(getattr(model, "config", None), "max_position_embeddings", None)
-    return positions
+    return getattr(getattr(model, "config", None), "max_position_embeddings", None)
 
 
 def padded(tokens: Tokens, batch: Sequence[int], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:

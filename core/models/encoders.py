@@ -104,13 +104,9 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
     for module in model:
         require_weights(module)
     put_fast_on(in_own_memory(model), device, precision)
-
-    def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        vectors: torch.Tensor = model(inputs)["sentence_embedding"]
-        return vectors
-
     max_length = max_tokens(model.tokenizer, model, model.max_seq_length)
-    return Encoder(model.tokenizer, forward, max_length, encoder_budget(name, device))
+    budget = encoder_budget(name, device)
+    return Encoder(model.tokenizer, lambda inputs: model(inputs)["sentence_embedding"], max_length, budget)
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:

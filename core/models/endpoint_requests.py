@@ -16,9 +16,18 @@ import httpx2
 import openai
 
 from nws.core.errors import EndpointError
-from nws.core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, error_message, one_line, read_answer
+from nws.core.models.endpoint import (
+    KEY_VARIABLE,
+    SHORTEST_KEY,
+    Endpoint,
+    EndpointAnswer,
+    UnusableReplyError,
+    advice_on,
+    error_message,
+    one_line,
+    read_answer,
+)
 from nws.core.models.generators import most_new_tokens
-from nws.core.models.request_parameters import KEY_VARIABLE, advice_on
 
 _CONNECT_SECONDS = 10.0
 _ATTEMPT_SECONDS = 120.0
@@ -28,8 +37,8 @@ _RETRIES = 3
 _MOST_BYTES = 4 * 2**20
 _MOST_REFUSAL_BYTES = 64 * 2**10
 _MOST_ERROR_CHARACTERS = 300
-# A shorter key is a placeholder, such as "none" or "EMPTY", and may be a word of a summary.
-_SHORTEST_KEY, _SHORTEST_WORD_KEY = 8, 16
+# A shorter key of letters alone may be a word of a summary.
+_SHORTEST_WORD_KEY = 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
@@ -206,13 +215,11 @@ class LoadedEndpoint:
             EndpointError: there was none, after all attempts. It has no cause: that one might hold the key.
         """
         body = self._endpoint.request(question.text, question.most_tokens, self._seed)
+        headers = {} if self._key else {"Authorization": openai.Omit()}
         try:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 reply = await client.chat.completions.with_raw_response.create(
-                    model=body["model"],
-                    messages=body["messages"],
-                    extra_body=body,
-                    extra_headers={} if self._key else {"Authorization": openai.Omit()},
+                    model=body["model"], messages=body["messages"], extra_body=body, extra_headers=headers
                 )
             return read_answer(reply.content, self._without_key, self._endpoint.clean_outputs)
         except openai.APIStatusError as error:
@@ -231,7 +238,7 @@ class LoadedEndpoint:
 
     def _without_key(self, text: str) -> str:
         """A text that is stored, without the key, which some endpoints send back."""
-        shortest = _SHORTEST_WORD_KEY if self._key.isalpha() else _SHORTEST_KEY
+        shortest = _SHORTEST_WORD_KEY if self._key.isalpha() else SHORTEST_KEY
         return text.replace(self._key, "[key]") if len(self._key) >= shortest else text
 
     def _error(self, problem: str, cure: str = "") -> EndpointError:

@@ -60,8 +60,7 @@ def _asking(prompt: PromptTemplate, chat: bool, tokenizer: Any) -> MakePrompt:
     def read(article: str, n: int) -> list[int]:
         message = prompt.about(article, n)
         if template is None:
-            plain: list[int] = tokenizer(message, verbose=False)["input_ids"]
-            return plain
+            return _ids(tokenizer, message, special=True)
         messages = [{"role": "user", "content": message}]
         try:
             # Templates of models that think aloud first can be told not to; other templates ignore the option.
@@ -96,9 +95,9 @@ def _fixed_clock() -> str:
     return f"{{% macro strftime_now(format) %}}{{{{ format{replaced} }}}}{{% endmacro %}}{{{{ '' }}}}"
 
 
-def _ids(tokenizer: Any, text: str) -> list[int]:
+def _ids(tokenizer: Any, text: str, special: bool = False) -> list[int]:
     # Not verbose: the caller cuts a text that is longer than the window.
-    ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    ids: list[int] = tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
     return ids
 
 

@@ -36,26 +36,31 @@ IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkSystem(UsualSystem):
+class _OfEncoder(UsualSystem):
+    """Base of the systems that ask for the vectors of one encoder, by its name."""
+
+    encoder: str
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        return (self.encoder,)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSystem(_OfEncoder):
     """Chunks ranked by the importance of their sentence and by their own similarity to the document.
 
     Attributes:
-        encoder: the name of the encoder.
         importance: of sentences, a name in `IMPORTANCE`.
         name: the signature, e.g. `textrank`; None where the signature names encoder and importance.
     """
 
-    encoder: str
     importance: str
     name: str | None = None
 
     @property
     def signature(self) -> str:
         return self.name or f"{self.encoder}|{self.importance}|chunks"
-
-    @property
-    def encoders(self) -> tuple[str, ...]:
-        return (self.encoder,)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, embeddings = document.segmented, document.embeddings[self.encoder]
@@ -69,19 +74,13 @@ class ChunkSystem(UsualSystem):
 
 
 @dataclass(frozen=True, slots=True)
-class LeadChunks(UsualSystem):
+class LeadChunks(_OfEncoder):
     """The chunks of the first two sentences, by their similarity to the document.
 
     These are the two strongest cues without learning: the beginning of a news article, and the document's centre.
     """
 
-    encoder: str
-
     signature: ClassVar[str] = "lead2+chunks"
-
-    @property
-    def encoders(self) -> tuple[str, ...]:
-        return (self.encoder,)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, embeddings = document.segmented, document.embeddings[self.encoder]

@@ -77,8 +77,7 @@ def pagerank(graph: "FloatArray | sparse.csr_matrix") -> FloatArray:
 
 def centroid_similarity(sentences: FloatArray) -> FloatArray:
     """Cosine of each sentence with the document centroid, (sentences,)."""
-    similarity: FloatArray = sentences @ centroid(sentences)
-    return similarity
+    return sentences @ centroid(sentences)
 
 
 def chunk_weights(

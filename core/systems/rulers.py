@@ -71,8 +71,7 @@ class OtherArticle(UsualSystem):
 
 
 def _first_words(text: str, lengths: Sequence[int], unit: LengthUnit) -> list[Draft]:
-    _, *cut = uncut_and_cut(_one_line(text), lengths, unit)
-    return cut
+    return uncut_and_cut(_one_line(text), lengths, unit)[1:]
 
 
 def _one_line(text: str) -> str:

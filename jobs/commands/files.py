@@ -95,7 +95,7 @@ def score(
     """
     from nws.core.metrics.config import Options
     from nws.core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
-    from nws.core.systems.prediction_rows import by_system
+    from nws.core.systems.predictions import by_system
     from nws.core.text.model_outputs import parse_cleaning
     from nws.core.text.text_marks import Preparation
     from nws.jobs.tools.score import print_score, read_scored, row_lines, score_rows, scores_json

@@ -163,11 +163,9 @@ def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT
             err.print("Asked what drives it to stop …")
             reacting = wait_for_end(opened, run, _STOP_SECONDS if before.shards else _PATIENCE_SECONDS)
         where = address or before.address
-        if where and not reacting:
-            stopped = stop_jobs(Head(where), run)
-            if stopped:
-                wait_for_end(opened, run, _STOP_SECONDS)
-                end_stopped(opened, run)
+        if where and not reacting and (stopped := stop_jobs(Head(where), run)):
+            wait_for_end(opened, run, _STOP_SECONDS)
+            end_stopped(opened, run)
         info = opened.run_info(run)
     jobs = f" Stopped the Ray job {', '.join(stopped)}." if stopped else ""
     ended = {"run_id": run, "state": info.state, "stopped_jobs": stopped}

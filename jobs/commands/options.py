@@ -50,8 +50,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command).parameters.values():
         if group := groups.get(parameter.name):
             types = get_type_hints(group)
-            for member in fields(group):
-                parameters.append(_parameter(member.name, types[member.name], member.metadata["option"]))
+            parameters += [_parameter(m.name, types[m.name], m.metadata["option"]) for m in fields(group)]
         else:
             parameters.append(_parameter(parameter.name, hints[parameter.name], parameter.default))
 

@@ -12,7 +12,7 @@ import typer
 
 from nws.core.errors import NwsError, RecipeError
 from nws.jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
-from nws.jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, out, reading, shown
+from nws.jobs.commands.shared import ScoredRun, chosen_run, err, out, reading, shown, store_flag
 from nws.jobs.report.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
@@ -122,11 +122,17 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
 def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
     from nws.core.learning.writer import save_policies
     from nws.core.whole_files import replacing
+    from nws.jobs.drive.training import choose_system
 
-    chosen = choose_policies(store, run, system)
     with reading(store) as opened:
-        run = chosen_run(opened, run, is_training=True)
-        info = opened.run_info(run)
+        info = opened.run_info(chosen_run(opened, run, is_training=True))
+        chosen = choose_system(opened, info.id, system)
+    made_by = next(iter(chosen.checkpoints.values())).made_by
+    if made_by["updates"] < made_by["total_updates"]:
+        err.print(
+            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
+            f"its training with: nws resume {info.id}{store_flag(store)}"
+        )
     try:
         if policy.is_dir() and any(policy.iterdir()):
             raise RecipeError(f"{policy} is not empty: name a new folder.")
@@ -138,9 +144,9 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
         raise NwsError(f"The policies cannot be written to {policy}: {reason}. Choose another folder.") from error
     files = sorted(str(path) for path in policy.rglob("*") if path.is_file())
     if as_json:
-        print(json.dumps({"run": run, "system": chosen.signature, "files": files}))
+        print(json.dumps({"run": info.id, "system": chosen.signature, "files": files}))
         return
-    out.print(f"{chosen.signature} of run {run}")
+    out.print(f"{chosen.signature} of run {info.id}")
     for file in files:
         out.print(file)
 

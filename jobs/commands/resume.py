@@ -70,7 +70,12 @@ def resume_run(
     elif resuming.drivers is not None:
         raise RecipeError(f"--drivers is for sharded runs, and {run} has one driver.")
     elif target.address:
-        outcome = resume_there(opened, store, run, target, actors, resuming.take_over)
+        from nws.jobs.drive.ship import ship_again
+
+        _warn_of_a_file(store)
+        line = len(opened.log(run))
+        name, epoch = ship_again(opened, run, target.address, actors.accelerator, actors.actors, resuming.take_over)
+        outcome = _follow(opened, store, run, name, epoch, line, target)
     else:
         from nws.jobs.drive import driver
 
@@ -135,14 +140,12 @@ def drive(
     driven = partial(_driven, actors=actors, engine=cast("Engine", engine))
     with open_store(store) as opened:
         if epoch is not None and opened.waiting().run_info(run).shards is not None:
-            of_shard = drive_shards(opened, run, epoch, driven, err)
-            if of_shard is None:
-                return
-            outcome = of_shard
+            outcome = drive_shards(opened, run, epoch, driven, err)
         else:
             with hold_run(opened, run, epoch, err) as claimed_epoch:
                 outcome = driven(opened, run, claimed_epoch)
-    finish(outcome, store, as_json=False)
+    if outcome is not None:  # else this was one of several drivers, and no shard is left
+        finish(outcome, store, as_json=False)
 
 
 def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, engine: "Engine") -> "Outcome":
@@ -176,18 +179,6 @@ def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions
     _warn_of_a_file(store)
     run_id = ship_run(opened, plan, str(target.address), not run.no_reuse, run.name, run.note)
     return _follow(opened, store, run_id, run_id, 0, 0, target)
-
-
-def resume_there(
-    opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
-) -> "Outcome":
-    """Submit a run again and follow it. Returns its outcome."""
-    from nws.jobs.drive.ship import ship_again
-
-    _warn_of_a_file(store)
-    line = len(opened.log(run))
-    name, epoch = ship_again(opened, run, str(target.address), actors.accelerator, actors.actors, take_over)
-    return _follow(opened, store, run, name, epoch, line, target)
 
 
 def _warn_of_a_file(store: str) -> None:

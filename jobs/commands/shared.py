@@ -16,7 +16,6 @@ from nws.jobs.commands.options import DEFAULT_STORE
 from nws.jobs.report.console import ERR, PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
-    from nws.core.learning.policy_system import PolicySystem
     from nws.jobs.drive.run import Outcome
     from nws.jobs.store import Store
 
@@ -124,22 +123,6 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
 
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
         print_report(read_report(opened, opened.run_info(outcome.run_id)), PrintableConsole(), store_flag(store))
-
-
-def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":
-    """The policies of a run that are meant; warns where their training has not ended."""
-    from nws.jobs.drive.training import choose_system
-
-    with reading(store) as opened:
-        run = chosen_run(opened, run, is_training=True)
-        chosen = choose_system(opened, run, system)
-    made_by = next(iter(chosen.checkpoints.values())).made_by
-    if made_by["updates"] < made_by["total_updates"]:
-        err.print(
-            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
-            f"its training with: nws resume {run}{store_flag(store)}"
-        )
-    return chosen
 
 
 def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:

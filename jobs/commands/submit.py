@@ -97,6 +97,7 @@ def _submit(
     if run.dry_run:
         _describe(plan, store, target, as_json, shards)
         return
+    reuse, name, note = not run.no_reuse, run.name, run.note
     with open_store(store) as opened:
         run_to_resume = opened.find_run(plan.recipe.hash) if run.resume else None
         if run_to_resume is not None:
@@ -104,7 +105,7 @@ def _submit(
         elif shards.is_sharded:
             run_id = new_run_id(job)
             address = Head(target.address).address if target.address else None
-            spec = plan.run_spec(address, not run.no_reuse, run.name, run.note)
+            spec = plan.run_spec(address, reuse, name, note)
             create_sharded_run(opened, run_id, plan, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
             # The shards have the recipe, and with it what was said of actors.
             outcome = resume_run(opened, store, run_id, target, options.ActorOptions(), options.ResumeOptions())
@@ -114,15 +115,7 @@ def _submit(
             run_id = new_run_id(job)
             with telling(run_id, store):
                 outcome = driver.start(
-                    opened,
-                    plan,
-                    target.engine,
-                    err,
-                    run_id=run_id,
-                    reuse=not run.no_reuse,
-                    name=run.name,
-                    note=run.note,
-                    log_to=log_to,
+                    opened, plan, target.engine, err, run_id=run_id, reuse=reuse, name=name, note=note, log_to=log_to
                 )
     finish(outcome, store, as_json)
 

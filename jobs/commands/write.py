@@ -73,14 +73,9 @@ def write(
     from nws.jobs.report.numerals import counted
     from nws.jobs.report.warnings import print_findings
 
-    settings = {
-        "systems": [options.system],
-        "n": options.n,
-        "max_chars": options.max_chars,
-        "prompt": options.prompt,
-        "length": options.length,
-        "endpoint.parameters": parse_settings(options.parameters or (), "--parameters"),
-    }
+    settings = {name: getattr(options, name) for name in ("n", "max_chars", "prompt", "length")}
+    settings |= {"systems": [options.system]}
+    settings |= {"endpoint.parameters": parse_settings(options.parameters or (), "--parameters")}
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})

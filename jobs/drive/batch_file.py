@@ -13,9 +13,8 @@ from typing import Any
 
 from nws.core.article import Article
 from nws.core.errors import CorpusError, EndpointError, RecipeError
-from nws.core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, read_answer
+from nws.core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, advice_on, read_answer
 from nws.core.models.generators import most_new_tokens
-from nws.core.models.request_parameters import advice_on
 from nws.core.stage import Stage
 from nws.core.text.length import UNCUT
 from nws.core.text.reader import read_rows

@@ -21,11 +21,10 @@ from nws.core.models import model_folder
 from nws.core.stage import Stage
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.word_kinds import INSTALL, find_kinds
-from nws.jobs.drive.outputs import check_outputs
 from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from nws.jobs.drive.reuse import obstacles, works
 from nws.jobs.drive.run import Outcome, Run, take_run
-from nws.jobs.drive.stages import lacking_kept, require_complete, run_stage, score_kept
+from nws.jobs.drive.stages import check_outputs, lacking_kept, require_complete, run_stage, score_kept
 from nws.jobs.drive.trackers import Trackers, curve_scalars
 from nws.jobs.installation import code_version
 from nws.jobs.recipes.job import plan_again
@@ -309,10 +308,6 @@ def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> 
         datasets.append(replace(dataset, skip=dataset.skip + begin, limit=end - begin))
         corpora.append(replace(corpus, revision=corpus.part_revision(end)))
     recipe = plan.recipe.model_copy(update={"datasets": tuple(datasets)})
-    own = replace(
-        spec,
-        recipe=recipe.model_dump(mode="json"),
-        recipe_hash=recipe.hash,
-        revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
-    )
+    revisions = {**spec.revisions, "datasets": dataset_revisions(corpora)}
+    own = replace(spec, recipe=recipe.model_dump(mode="json"), recipe_hash=recipe.hash, revisions=revisions)
     return own, sum(end - begin for _, begin, end in parts)

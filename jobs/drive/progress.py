@@ -137,11 +137,6 @@ class _Tally:
         """In this stage and those before it."""
         return self._before + self._finished
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all stages have come to their end, as far as that is known."""
-        return self.of_run is None or self.finished >= self.of_run
-
     def line(self) -> str:
         """All stages together in few characters: `138/300 · 2.3/s · about 70 s left`."""
         counts = f"{self.finished}/{'?' if self.of_run is None else self.of_run}{self._unit}"
@@ -210,7 +205,7 @@ def run_progress(
         yield advance
     if tally.line() != printed:
         note(tally.line())
-        if tally.is_whole and not is_terminal:
+        if not is_terminal and (tally.of_run is None or tally.finished >= tally.of_run):
             console.print(tally.line(), highlight=False)
 
 

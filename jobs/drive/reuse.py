@@ -140,9 +140,7 @@ def _obstacle_of_run(plan: Plan) -> str:
         return f"no version tells the code of {', '.join(unknown)} (installed editable?)"
     if not are_as_imported():
         return "NWS's sources were edited after this process had begun"
-    if "plugins" in plan.revisions:
-        return "the run has plugins, and nothing tells what these import"
-    return ""
+    return "the run has plugins, and nothing tells what these import" if "plugins" in plan.revisions else ""
 
 
 def _obstacle(stage: Stage, system: Writer) -> str:
@@ -217,9 +215,8 @@ def divide(
         )
 
     def rest(is_known: bool) -> Bundles:
-        chosen = itertools.compress(
-            unfinished_bundles(plan, finished, array("Q")), (known == is_known for known in are_known)
-        )
+        all_left = unfinished_bundles(plan, finished, array("Q"))
+        chosen = itertools.compress(all_left, (known == is_known for known in are_known))
         return (_without(bundle, finished) for bundle in chosen)
 
     if paid is not None:

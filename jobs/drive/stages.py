@@ -1,6 +1,6 @@
 """A stage of a run: bundles of articles go to a pool, and each is stored as it lands.
 
-After all stages, content kept is measured of summaries that lack it.
+After all stages, content kept is measured of summaries that lack it, and what models wrote is checked.
 """
 
 import itertools
@@ -16,8 +16,13 @@ from nws.core.article_id_sets import ArticleIds
 from nws.core.errors import StoreError
 from nws.core.metrics.kept import Panel, others
 from nws.core.metrics.specs import KEPT
-from nws.core.stage import Stage
+from nws.core.models.endpoint import Endpoint
+from nws.core.models.generators import Generator
+from nws.core.stage import Stage, Writer
 from nws.core.systems.system import Draft, Stored, SummarizedArticle
+from nws.core.text.checks.all_checks import Finding, check_rows
+from nws.core.text.checks.finding import CheckedRow, Context
+from nws.core.text.length import UNCUT
 from nws.core.types import UNTRAINED, Landed
 from nws.jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
 from nws.jobs.drive.progress import Advance
@@ -172,3 +177,27 @@ def _article(stored: ArticleTexts) -> SummarizedArticle:
 def _draft(summary: Mapping[str, Any]) -> Draft:
     _, *redraws = summary["extra"].get("draws", [""])
     return Draft(summary["n"], summary["text"], tuple(redraws))
+
+
+def check_outputs(store: Store, run_id: str, plan: Plan) -> list[Finding]:
+    """Check the outputs of generators and endpoints. Predictions were checked before the run.
+
+    Systems that copy from the article are not looked at. Of a text that is cut to several n, the uncut one counts.
+    """
+    context = Context(plan.language)
+    return [
+        finding
+        for writer in (writer for stage in plan.stages for writer in stage.writers)
+        if isinstance(writer, Generator | Endpoint)
+        for finding in check_rows(_outputs(store, run_id, writer), writer.signature, context, part="predictions")
+    ]
+
+
+def _outputs(store: Store, run_id: str, writer: Writer) -> Iterator[CheckedRow]:
+    """Each output, and the raw one where that differs."""
+    behind = "", 0
+    while rows := store.written_texts(run_id, writer.signature, behind):
+        behind = rows[-1][:2]
+        for id_, n, text, raw in rows:
+            if n == UNCUT or not writer.has_uncut:
+                yield CheckedRow(id_, prediction=text, raw=raw)

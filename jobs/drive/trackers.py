@@ -6,9 +6,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nws.core.errors import RecipeError, did_you_mean
 from nws.jobs.installation import how_to_install
@@ -88,15 +88,10 @@ class Wandb:
     def __init__(self, run: RunInfo) -> None:
         import wandb
 
-        self._run: Any = wandb.init(
-            project=os.environ.get("WANDB_PROJECT", "nws"),
-            id=run.id,
-            name=run.name or run.id,
-            notes=run.note,
-            job_type=run.job,
-            resume="allow",
-            settings=wandb.Settings(console="off", quiet=True),
-        )
+        project = os.environ.get("WANDB_PROJECT", "nws")
+        called = {"id": run.id, "name": run.name or run.id, "notes": run.note, "job_type": run.job}
+        settings = wandb.Settings(console="off", quiet=True)
+        self._run: Any = wandb.init(project=project, **called, resume="allow", settings=settings)
         self._run.config.update(_facts(run), allow_val_change=True)
         self._names: set[str] = set()
 
@@ -130,7 +125,7 @@ def require_trackers(names: Iterable[str]) -> None:
             raise RecipeError(f"{name} is not installed. {how_to_install(name)}", settings=("log_to",))
 
 
-class Trackers:
+class Trackers(AbstractContextManager["Trackers", None]):
     """The trackers of a run while a block works on it. One that fails is warned of once, and left out from then on.
 
     Args:
@@ -152,9 +147,6 @@ class Trackers:
         for name, tracker in list(self._opened.items()):
             with self._without_failing(name):
                 tracker.log(listed)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         for name, tracker in list(self._opened.items()):

@@ -37,15 +37,11 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         start_new_session=True,  # Ctrl-C and the end of a Ray job are for the driver
         text=True,
     )
-    message = {
-        "store": store_url,
-        "run": run_id,
-        "epoch": epoch,
-        "error": (
-            f"{DRIVER_DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
-            "killed (kill -9, out of memory), or it crashed, or Ray ended it because its cluster was gone"
-        ),
-    }
+    error = (
+        f"{DRIVER_DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
+        "killed (kill -9, out of memory), or it crashed, or Ray ended it because its cluster was gone"
+    )
+    message = {"store": store_url, "run": run_id, "epoch": epoch, "error": error}
     assert process.stdin is not None
     with contextlib.suppress(OSError):  # a driver without a watchdog is still a driver
         print(json.dumps(message), file=process.stdin, flush=True)

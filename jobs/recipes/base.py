@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -114,21 +115,14 @@ def model_name(model: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> str:
         raise ValueError(str(error)) from error
 
 
-def _that_names_a_model(text: str) -> str:
-    model_name(text)
+def _that_names_a_model(text: str, known: Mapping[str, ModelRef]) -> str:
+    model_name(text, known)
     return text
 
 
-ModelText = Annotated[str, AfterValidator(_that_names_a_model)]
+ModelText = Annotated[str, AfterValidator(partial(_that_names_a_model, known=KNOWN_MODELS))]
 """A known name of a model, a folder, or a Hub id."""
-
-
-def _that_names_a_language_model(text: str) -> str:
-    model_name(text, LANGUAGE_MODELS)
-    return text
-
-
-LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
+LanguageModelText = Annotated[str, AfterValidator(partial(_that_names_a_model, known=LANGUAGE_MODELS))]
 """A known name of a causal language model, a folder, or a Hub id."""
 
 
@@ -210,6 +204,14 @@ class RougeRecipe(Strict):
 
 # Parts of a GPU that an actor can pin: others would strand what is left of each.
 SHARES = (1, 0.5, 0.25)
+
+
+def _divides_a_gpu(share: float | None) -> float | None:
+    if share is not None and share not in SHARES:
+        raise ValueError(f"must be one of {', '.join(f'{value:g}' for value in SHARES)}, not {share:g}")
+    return share
+
+
 # What decides where a run runs and when it is stopped, and not its numbers.
 WHERE = {
     *("accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"),
@@ -301,7 +303,7 @@ class RunRecipe(Strict):
     bundle_size: PositiveInt = 16
     accelerator: Annotated[str, Flag("--accelerator NAME", "Machines")] = "auto"
     actors: Annotated[PositiveInt | None, Flag("--actors N", "Machines", least=1)] = None
-    gpus_per_actor: float | None = None
+    gpus_per_actor: Annotated[float | None, AfterValidator(_divides_a_gpu)] = None
     gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     wait_for_machines: Annotated[float, Field(ge=0), Flag("--wait-for-machines SECONDS", "Machines")] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
@@ -316,13 +318,6 @@ class RunRecipe(Strict):
         Lists, Field(exclude_if=lambda lists: lists == "join"), Flag("--list-predictions join|first", "Systems")
     ] = "join"
     labels: Annotated[dict[str, Label], AfterValidator(_different_labels), IF_SET] = {}
-
-    @field_validator("gpus_per_actor")
-    @classmethod
-    def _divides_a_gpu(cls, share: float | None) -> float | None:
-        if share is not None and share not in SHARES:
-            raise ValueError(f"must be one of {', '.join(f'{value:g}' for value in SHARES)}, not {share:g}")
-        return share
 
     @model_validator(mode="before")
     @classmethod

@@ -197,16 +197,11 @@ def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = 
     learned = [PolicySystem(name, decoding=decoding) for name in names for decoding in recipe.decodings]
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
     pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
-    return build_plan(
-        recipe,
-        [replace(common, name="evaluation", systems=(*learned, *rivals))],
-        corpora,
-        pinned,
-        {"encoders": {encoder.name: str(encoder)}, "train_datasets": dataset_revisions(train_corpora)},
-        training=_training(recipe, common, train_corpora),
-        policies=policies,
-        train_corpora=train_corpora,
-    )
+    revisions = {"encoders": {encoder.name: str(encoder)}, "train_datasets": dataset_revisions(train_corpora)}
+    stage = replace(common, name="evaluation", systems=(*learned, *rivals))
+    training = _training(recipe, common, train_corpora)
+    others = {"training": training, "policies": policies, "train_corpora": train_corpora}
+    return build_plan(recipe, [stage], corpora, pinned, revisions, **others)
 
 
 def _training(recipe: Phase2Recipe, common: Stage, corpora: Sequence[OpenDataset]) -> Stage:

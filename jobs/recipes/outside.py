@@ -25,8 +25,7 @@ from nws.core.provenance import file_sha256
 from nws.core.stage import Stage
 from nws.core.systems.extractive_baselines import BASELINES
 from nws.core.systems.importance import unit_rows
-from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
-from nws.core.systems.predictions import Predictions, read_predictions
+from nws.core.systems.predictions import KEY_FIELD, TEXT_FIELD, Predictions, read_predictions
 from nws.core.systems.system import Document, Embeddings, require_name
 from nws.core.text.length import LengthUnit, cut
 from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
@@ -63,12 +62,9 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
         plugins.append(plugin)
     stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
     stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
-    return replace(
-        plan,
-        recipe=plan.recipe.model_copy(update={"plugins": tuple(specs)}),
-        stages=stages,
-        revisions=plan.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}},
-    )
+    recipe = plan.recipe.model_copy(update={"plugins": tuple(specs)})
+    revisions = plan.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}}
+    return replace(plan, recipe=recipe, stages=stages, revisions=revisions)
 
 
 def _with_metrics(plan: Plan, metrics: Sequence[PluginMetric]) -> tuple[Stage, ...]:
@@ -211,12 +207,8 @@ def with_predictions(plan: Plan) -> Plan:
             taken.add(name)
             stages.append(plan.stages[0].with_systems(f"predictions {name}", _cleaned(predictions, cleaning)))
             revisions[name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{mark}"
-    return replace(
-        plan,
-        recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
-        stages=tuple(stages),
-        revisions=plan.revisions | {"predictions": revisions},
-    )
+    recipe = plan.recipe.model_copy(update={"predictions": tuple(specs)})
+    return replace(plan, recipe=recipe, stages=tuple(stages), revisions=plan.revisions | {"predictions": revisions})
 
 
 def _fitting(found: Sequence[Predictions], plan: Plan) -> list[str]:

@@ -56,7 +56,6 @@ def plan_sweep(
     """
     encoders = tuple(map(find_model, recipe.models))
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
-    writing = [] if isinstance(recipe, Phase1Recipe) else list(generators.values())
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
     recipe, lengths_end = _with_lengths(recipe, corpora)
     if recipe.units == "subtrees":
@@ -70,9 +69,9 @@ def plan_sweep(
         name, pinned = "sweep", {"encoders": tuple(map(pinned_text, encoders))}
     else:
         name, pinned = "extractive", _in_recipe(recipe, encoders[0], generators)
-        revisions["generators"] = {generator.signature: generator.revision for generator in writing}
+        revisions["generators"] = {generator.signature: generator.revision for generator in generators.values()}
     stages = [replace(common, name=name, encoders=encoders, systems=extractive)] if extractive else []
-    stages += [replace(common, name=generator.signature, generator=generator) for generator in writing]
+    stages += [replace(common, name=generator.signature, generator=generator) for generator in generators.values()]
     return build_plan(recipe, stages, corpora, pinned, revisions, panels=panels, lengths_end=lengths_end)
 
 

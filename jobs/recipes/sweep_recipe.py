@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import AfterValidator, Field, field_validator
 
 from nws.core.errors import ModelError, did_you_mean
-from nws.core.models.endpoint import PREFIX
+from nws.core.models.endpoint import PREFIX, plain_parameters
 from nws.core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
-from nws.core.models.request_parameters import plain_parameters
 from nws.core.systems.chunk_systems import IMPORTANCE
 from nws.core.systems.extractive_baselines import BASELINES
 from nws.core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
@@ -87,6 +86,12 @@ class EndpointRecipe(Strict):
     output_price: Annotated[float, Field(ge=0)] | None = None
 
 
+def _has_its_places(prompt: str | None) -> str | None:
+    if prompt is not None:
+        PromptTemplate(prompt)
+    return prompt
+
+
 class BaselinesRecipe(RunRecipe):
     """The baselines: other ways to summarise at the same lengths.
 
@@ -110,7 +115,7 @@ class BaselinesRecipe(RunRecipe):
         name for name in BASELINES if name not in ON_REQUEST
     )
     encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
-    prompt: Annotated[str | None, IF_SET, Flag("--prompt TEXT", "Systems")] = None
+    prompt: Annotated[str | None, AfterValidator(_has_its_places), IF_SET, Flag("--prompt TEXT", "Systems")] = None
     seed: Annotated[Seed, SEED] = 0
     length: Annotated[LengthRule, Field(exclude_if=lambda length: length == "exactly")] = "exactly"
     endpoint: Annotated[EndpointRecipe | None, IF_SET] = None
@@ -119,13 +124,6 @@ class BaselinesRecipe(RunRecipe):
     def models(self) -> tuple[str, ...]:
         """What embeds sentences and chunks."""
         return (self.encoder,)
-
-    @field_validator("prompt")
-    @classmethod
-    def _has_its_places(cls, prompt: str | None) -> str | None:
-        if prompt is not None:
-            PromptTemplate(prompt)
-        return prompt
 
     @field_validator("systems")
     @classmethod

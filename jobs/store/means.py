@@ -262,12 +262,9 @@ def built_document(
     training = None
     if is_training:
         (run,) = runs
-        training = Training(
-            reward=run.signatures["reward"],
-            reward_is_f1=run.signatures["reward"] == run.signatures["bertscore"],
-            curve=learning_curve(connection, run.id),
-            greedy=greedy_rewards(connection, run.id),
-        )
+        reward = run.signatures["reward"]
+        curve, greedy = learning_curve(connection, run.id), greedy_rewards(connection, run.id)
+        training = Training(reward, reward == run.signatures["bertscore"], curve, greedy)
     findings = tuple(Finding(**finding) for run in runs for finding in run.findings)
     kinds = read_kind_terms(connection, sources)
     return build_document(together, metric, training, claim, sources, findings, *kinds)

@@ -70,17 +70,13 @@ def read_points(
         points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]
     query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id)
     kinds: dict[str, SystemKind] = {row.system: row.kind for row in connection.execute(query)}
+    characters = _article_characters(connection, run_id, runs, points)
     points = replace(
-        points,
-        kinds=tuple(kinds.get(name, _ANY_KIND) for name in points.systems),
-        article_characters=_article_characters(connection, run_id, runs, points),
+        points, kinds=tuple(kinds.get(name, _ANY_KIND) for name in points.systems), article_characters=characters
     )
     first = _first_articles(points)
-    return replace(
-        points,
-        reference_lengths=_reference_lengths(connection, first, points.length_unit),
-        cut=_cut_texts(connection, runs, first),
-    )
+    reference_lengths = _reference_lengths(connection, first, points.length_unit)
+    return replace(points, reference_lengths=reference_lengths, cut=_cut_texts(connection, runs, first))
 
 
 def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
@@ -92,21 +88,15 @@ def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], r
     ]
     if not pieces:
         return Points.none()
-    system, article, n, words, text, *values = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+    place: dict[str, Any] = dict(zip(COLUMN_TYPES, columns, strict=False))
+    values = columns[len(place) :]
     shares, scores = (values[0], values[1:]) if repeated_words else (None, values)
     datasets = read_datasets(connection, run_id)
-    return Points(
-        systems=tuple(systems),
-        kinds=(_ANY_KIND,) * len(systems),
-        articles=tuple((datasets[article_id], article_id) for article_id in articles),
-        system=system,
-        article=article,
-        n=n,
-        words=words,
-        text=text,
-        scores=dict(zip(metrics, scores, strict=True)),
-        repeated_words=shares,
-    )
+    ids = tuple((datasets[article_id], article_id) for article_id in articles)
+    by_metric = dict(zip(metrics, scores, strict=True))
+    kinds = (_ANY_KIND,) * len(systems)
+    return Points(tuple(systems), kinds, ids, **place, scores=by_metric, repeated_words=shares)
 
 
 def read_pieces(connection: Connection, run_id: str, metrics: Sequence[Metric]) -> Iterator[Columns]:
@@ -278,15 +268,10 @@ def _read_columns(connection: Connection, run_ids: Sequence[str], metrics: Seque
                 parts.append(part if codes is None else codes[run_id][part])
         return np.concatenate(parts)
 
-    return Points(
-        systems=tuple(systems),
-        kinds=(_ANY_KIND,) * len(systems),
-        articles=tuple(articles),
-        system=column("system", system_codes),
-        article=column("article", article_codes),
-        scores={metric: column(metric) for metric in metrics},
-        **{name: column(name) for name in ("n", "words", "text")},
-    )
+    place = {"system": column("system", system_codes), "article": column("article", article_codes)}
+    place |= {name: column(name) for name in ("n", "words", "text")}
+    scores = {metric: column(metric) for metric in metrics}
+    return Points(tuple(systems), (_ANY_KIND,) * len(systems), tuple(articles), **place, scores=scores)
 
 
 def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:

@@ -185,14 +185,10 @@ def record_failures(
         return
     statement = upsert(connection, FailureRow)
     new = statement.excluded
-    replaced = {name: new[name] for name in ("error_class", "message", "node", "failed_at")}
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["run_id", "article_id", "stage"],
-            set_=replaced | {"attempts": FailureRow.attempts + new["attempts"]},
-        ),
-        rows,
-    )
+    values: dict[str, Any] = {name: new[name] for name in ("error_class", "message", "node", "failed_at")}
+    values["attempts"] = FailureRow.attempts + new["attempts"]
+    key = ("run_id", "article_id", "stage")
+    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values), rows)
 
 
 def article_row(article: Article) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, column, select, table
 
 from nws.core.types import CurveRow as CurveRow
 from nws.core.types import GreedyReward as GreedyReward
-from nws.jobs.store.engine import require_storable, upsert
+from nws.jobs.store.engine import upsert
 from nws.jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
@@ -162,20 +162,8 @@ def greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
 def _read_policies(connection: Connection, run_id: str, kind: type[Policy]) -> list[Policy]:
     columns = (PolicyRow.__table__.columns[field.name] for field in fields(kind))
     rows = connection.execute(select(*columns).where(PolicyRow.run_id == run_id))
-    return sorted(
-        (kind(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows), key=lambda policy: policy.name
-    )
-
-
-def check_round(results: Sequence[RoundResult]) -> None:
-    """Refuse results that a store cannot hold exactly, before anything is written.
-
-    Raises:
-        StoreError: A number is NaN or infinite, or a text holds NUL or a lone surrogate (Postgres stores neither).
-    """
-    for result in results:
-        for row in (update_row(result), *episode_rows(result)):
-            require_storable(row, f"update {row['update_number']} of policy {row['policy']!r}")
+    policies = [kind(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows]
+    return sorted(policies, key=lambda policy: policy.name)
 
 
 def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[PolicyCheckpoint]) -> None:
@@ -186,14 +174,9 @@ def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[
     rows = [asdict(checkpoint) | {"run_id": run_id, "saved_at": now} for checkpoint in checkpoints]
     statement = upsert(connection, PolicyRow)
     new = statement.excluded
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["run_id", "name"],
-            set_={name: new[name] for name in rows[0] if name not in ("run_id", "name")},
-            where=new["updates"] > PolicyRow.updates,
-        ),
-        rows,
-    )
+    key, is_newer = ("run_id", "name"), new["updates"] > PolicyRow.updates
+    values = {name: new[name] for name in rows[0] if name not in key}
+    connection.execute(statement.on_conflict_do_update(index_elements=key, set_=values, where=is_newer), rows)
 
 
 def update_row(result: RoundResult) -> dict[str, Any]:

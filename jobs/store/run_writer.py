@@ -14,7 +14,7 @@ from nws.core.metrics.specs import OPTIONAL
 from nws.core.types import Landed, Summary, SystemKind
 from nws.jobs.store.articles import Reusable, copy, require_complete
 from nws.jobs.store.database import Database, Parameters, Result
-from nws.jobs.store.engine import escaped, insert_new, upsert
+from nws.jobs.store.engine import escaped, insert_new, require_storable, upsert
 from nws.jobs.store.lifecycle import check_fence, update_run
 from nws.jobs.store.means import forget, keep_means
 from nws.jobs.store.results import (
@@ -31,7 +31,6 @@ from nws.jobs.store.run_progress import (
     LogLine,
     Progress,
     RoundResult,
-    check_round,
     episode_rows,
     save_checkpoints,
     update_row,
@@ -230,11 +229,14 @@ class RunWriter:
         Raises:
             StoreError: A number is not finite, a text or a configuration cannot be stored.
         """
-        check_round(results)
         run_key = {"run_id": self.id}
+        updates = [run_key | update_row(result) for result in results]
+        episodes = [run_key | row for result in results for row in episode_rows(result)]
+        for row in (*updates, *episodes):
+            require_storable(row, f"update {row['update_number']} of policy {row['policy']!r}")
         save_checkpoints(connection, self.id, [result.checkpoint for result in results if result.checkpoint])
-        insert_new(connection, UpdateRow, [run_key | update_row(result) for result in results])
-        insert_new(connection, EpisodeRow, [run_key | row for result in results for row in episode_rows(result)])
+        insert_new(connection, UpdateRow, updates)
+        insert_new(connection, EpisodeRow, episodes)
 
     def finish(self, state: FinalState, error: str | None = None) -> None:
         """End the run, and store its means and answer; its driver can write no more until somebody claims it again."""

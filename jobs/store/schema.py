@@ -99,8 +99,7 @@ def _newest_code(connection: Connection) -> str | None:
 def _read(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
-    revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return revision
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
 def _is_fresh(path: Path, address: Address) -> bool:

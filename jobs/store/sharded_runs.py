@@ -44,13 +44,13 @@ def create_sharded_run(
         StoreError: A part of it is not JSON.
     """
     create_run(connection, spec, run_id, total_articles=sum(articles for _, articles in shards))
-    key = {"run_id": run_id}
     stored = [
         (panel.dataset, [(a.dataset, a.split, a.key, a.text, a.references) for a in panel.articles]) for panel in panels
     ]
-    values = {"drivers": drivers, "language": language, "panels": stored}
-    connection.execute(insert(ShardedRunRow).values(**key, **values))
-    insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
+    values = {"run_id": run_id, "drivers": drivers, "language": language, "panels": stored}
+    connection.execute(insert(ShardedRunRow).values(values))
+    kinds = [{"run_id": run_id, "system": name, "kind": kind} for name, kind in systems.items()]
+    insert_new(connection, SystemRow, kinds)
     width = max(2, len(str(len(shards))))
     ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
     for number, (shard_id, (own, articles)) in enumerate(zip(ids, shards, strict=True), start=1):

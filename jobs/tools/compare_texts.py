@@ -32,13 +32,7 @@ from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import KIND_NAMES, SKEWED, few
 from nws.jobs.tools.score import FileScore, score_rows
 
-QUALITIES = {
-    "kept": KEPT,
-    "bertscore": "bertscore_f1",
-    "rouge1": "rouge1_f1",
-    "rouge2": "rouge2_f1",
-    "rougeL": "rougel_f1",
-}
+QUALITIES = {"kept": KEPT, **{name: f"{name.lower()}_f1" for name in ("bertscore", "rouge1", "rouge2", "rougeL")}}
 """The metrics, with the columns that they are in runs. Holm's correction is over them."""
 WORDS = "words"
 _AS_LONG = 0.1
@@ -156,15 +150,10 @@ def compare_files(
             f"No article of {dataset.name} has a prediction by both {' and '.join(names)}. The ids of the predictions "
             f"look like {ids}; the articles' ids look like {keys}."
         )
-    result = compare_texts(
-        [a[article.key] or "" for article in shared],
-        [b[article.key] or "" for article in shared],
-        [article.references for article in shared],
-        (names[0], names[1]),
-        sources=[article.text for article in shared],
-        equal_length=equal_length,
-        best_first=best_first,
-    )
+    sides = [[texts[article.key] or "" for article in shared] for texts in (a, b)]
+    references, sources = [article.references for article in shared], [article.text for article in shared]
+    how = {"equal_length": equal_length, "best_first": best_first}
+    result = compare_texts(sides[0], sides[1], references, (names[0], names[1]), sources=sources, **how)
     return replace(result, unknown=len({*a, *b} - articles.keys()), missing=len(articles) - len(shared))
 
 
@@ -201,20 +190,14 @@ def compare_texts(
         names, scored, values = names[::-1], scored[::-1], {name: sides[::-1] for name, sides in values.items()}
     kinds_a, kinds_b = (of.kinds for of in scored)
     is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * words.max(axis=0)
-    return TextsComparison(
-        *names,
-        rows=_compared(values, names),
-        equal_length=_compared({name: sides[:, is_as_long] for name, sides in values.items()}, names)
-        if equal_length and is_as_long.any()
-        else {},
-        signatures={QUALITIES[name]: scored[0].metrics[name].signature for name in metrics},
-        told=tuple(dict.fromkeys(line for of in scored for line in of.told)),
-        kinds={
-            kind: (kinds_a[kind].interval, kinds_b[kind].interval, minus)
-            for kind, minus in differences_of(kinds_a, kinds_b).items()
-        },
-        word_kinds=scored[0].word_kinds,
-    )
+    rows, as_long = _compared(values, names), {}
+    if equal_length and is_as_long.any():
+        as_long = _compared({name: sides[:, is_as_long] for name, sides in values.items()}, names)
+    signatures = {QUALITIES[name]: scored[0].metrics[name].signature for name in metrics}
+    told = tuple(dict.fromkeys(line for of in scored for line in of.told))
+    differences = differences_of(kinds_a, kinds_b).items()
+    kinds = {kind: (kinds_a[kind].interval, kinds_b[kind].interval, minus) for kind, minus in differences}
+    return TextsComparison(*names, rows, as_long, signatures, told=told, kinds=kinds, word_kinds=scored[0].word_kinds)
 
 
 def _scored(
@@ -234,9 +217,8 @@ def _scored(
 def _compared(values: Mapping[str, NDArray[np.float64]], names: tuple[str, str]) -> dict[str, PairedLength]:
     """The comparison of both systems' scores, (2, articles), by metric."""
     words = values[WORDS].mean(axis=1).tolist()
-    *qualities, of_words = paired_lengths(
-        [PairedScores(names, 0, a, b, 0, 0, None, *words) for a, b in values.values()]
-    )
+    pairs = [PairedScores(names, 0, a, b, 0, 0, None, *words) for a, b in values.values()]
+    *qualities, of_words = paired_lengths(pairs)
     return dict(zip(values, (*as_family(qualities), of_words), strict=True))
 
 

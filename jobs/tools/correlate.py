@@ -44,16 +44,10 @@ GAPS = ("", "nan", "null", "none", "na", "n/a", "<na>", "#n/a")
 FEWEST = 3
 """With two systems or documents, every correlation is 1, -1 or undefined."""
 RESAMPLES = 1_000
-SIGNATURE = "|".join(
-    (
-        "correlation",
-        "system:of-means-over-documents",
-        "summary:mean-over-documents",
-        "kendall:tau-b",
-        f"interval:boot-both-percentile-{CONFIDENCE}",
-        f"resamples:{RESAMPLES}",
-        f"test:perm-systems-two-sided-all-up-to-{COUNTED}-systems-else-at-most-{MOST}",
-    )
+SIGNATURE = (
+    "correlation|system:of-means-over-documents|summary:mean-over-documents|kendall:tau-b"
+    f"|interval:boot-both-percentile-{CONFIDENCE}|resamples:{RESAMPLES}"
+    f"|test:perm-systems-two-sided-all-up-to-{COUNTED}-systems-else-at-most-{MOST}"
 )
 _LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}
 _FEW_SYSTEMS = 30

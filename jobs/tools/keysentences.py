@@ -112,19 +112,13 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     by_textrank = textrank_sentences(documents, tokenizer, count, diversity)
     own = textrank_keywords(documents, stopwords)
     of_wordrank, of_textrank = (_recalls(list(keywords), texts, _of_left_parts) for texts in (by_wordrank, by_textrank))
-    return KeySentences(
-        len(documents),
-        Method(wordrank_signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
-        Method(
-            f"{textrank_signature(tokenizer, diversity)}|{TEXTRANK_KEYWORDS}"
-            f"|stopwords:{stopwords_text(stopwords)}|own-recall:morphemes",
-            own,
-            tuple(by_textrank),
-            of_textrank,
-            _recalls(list(own), by_textrank, _of_morphemes),
-        ),
-        top,
-    )
+    wordrank = wordrank_signature(stopwords, diversity)
+    textrank = f"{textrank_signature(tokenizer, diversity)}|{TEXTRANK_KEYWORDS}"
+    textrank += f"|stopwords:{stopwords_text(stopwords)}|own-recall:morphemes"
+    own_recalls = _recalls(list(own), by_textrank, _of_morphemes)
+    of_words = Method(wordrank, keywords, tuple(by_wordrank), of_wordrank, of_wordrank)
+    of_texts = Method(textrank, own, tuple(by_textrank), of_textrank, own_recalls)
+    return KeySentences(len(documents), of_words, of_texts, top)
 
 
 def _recalls(

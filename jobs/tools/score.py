@@ -19,7 +19,7 @@ from nws.core.metrics.config import Options, text_tokenizer
 from nws.core.metrics.kept import kind_terms, kinds_of
 from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
-from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
+from nws.core.systems.predictions import KEY_FIELD, USUAL, prediction_rows
 from nws.core.text import rows as row_fields
 from nws.core.text.checks.all_checks import LOOKED_AT, check_rows
 from nws.core.text.checks.finding import CheckedRow, Context
@@ -293,15 +293,11 @@ def _cut_texts(options: Options, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _score(metric: Metric, statistics: FloatArray, seed: int, mark: str) -> MetricScore:
-    row_scores = np.array([metric.score(statistics[i : i + 1]) for i in range(len(statistics))])
-    intervals = mean_intervals(row_scores) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
+    rows = np.array([metric.score(statistics[i : i + 1]) for i in range(len(statistics))])
+    intervals = mean_intervals(rows) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
     # The signature after the rows: SacreBLEU's counts their references.
-    return MetricScore(
-        signature=metric.signature + mark,
-        intervals=dict(zip(metric.parts, intervals, strict=True)),
-        method="student-t" if metric.mean_over_rows else "bootstrap",
-        rows=row_scores,
-    )
+    by_part = dict(zip(metric.parts, intervals, strict=True))
+    return MetricScore(metric.signature + mark, by_part, "student-t" if metric.mean_over_rows else "bootstrap", rows)
 
 
 def to_predictions(

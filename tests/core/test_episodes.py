@@ -14,7 +14,7 @@ from nws.core.errors import EmptyArticleError
 from nws.core.learning.exchange import ArticleGradient, Broadcast, Episode
 from nws.core.learning.learner import Learner, update_request
 from nws.core.learning.policies import make_policies
-from nws.core.learning.reinforce import advantages
+from nws.core.learning.reward import advantages
 from nws.core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
 from nws.core.metrics.config import BertScoreConfig
 from nws.core.models import parse_model, resolve_model

@@ -12,7 +12,7 @@ from prepared_articles import TINY, embeddings_of, prepared
 from nws.core.article import Article, SegmentedArticle
 from nws.core.learning.environment import PreparedArticle, Writing, content_word, prepare
 from nws.core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
-from nws.core.learning.reinforce import advantage_baselines, advantages, policy_loss
+from nws.core.learning.reward import advantage_baselines, advantages, policy_loss
 from nws.core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
 from nws.core.learning.training_config import PolicyConfig, ReinforceConfig
 from nws.core.models.tokens import IntArray
