@@ -23,7 +23,8 @@ may lose the actor that prepares it for a training."""
 class _BundleBacklog(Backlog):
     """The bundles still to send: those that came back, then new ones, pulled one at a time.
 
-    One that keeps losing its process is divided, until the article they die of is alone.
+    One that keeps losing its process is divided, until the article they die of is alone. Where the source gives an
+    empty bundle, it has none yet: actors at work are waited for, and else the source.
     """
 
     def __init__(self, bundles: Iterable[Sequence[Article]], bundles_per_actor: int) -> None:
@@ -32,9 +33,14 @@ class _BundleBacklog(Backlog):
         self._bundles_per_actor = bundles_per_actor
 
     def __bool__(self) -> bool:
-        if not self._next:
-            self._next.extend(_task(bundle) for bundle in itertools.islice(self._source, 1))
-        return bool(self._next)
+        return bool(self._next) or self._has_more()
+
+    def _has_more(self) -> bool:
+        """Pull from the source; whether that was not its end."""
+        for bundle in itertools.islice(self._source, 1):
+            self._next.extend([_task(bundle)] if bundle else [])
+            return True
+        return False
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
         """See `Backlog.choose`: the actor with the fewest tasks gets the next one."""
@@ -43,7 +49,10 @@ class _BundleBacklog(Backlog):
             for number, tasks in actors.tasks.items()
             if len(tasks) < self._bundles_per_actor and not any(map(self._needs_actor_alone, tasks))
         }
-        if not room or not self:
+        while room and not self._next:
+            if not self._has_more() or (not self._next and any(actors.tasks.values())):
+                return None
+        if not room:
             return None
         number = min(room, key=room.__getitem__)
         if self._needs_actor_alone(self._next[0]) and room[number]:

@@ -15,7 +15,7 @@ from nws.core.metrics.bertscore import AnchorScorer, BertScorer
 from nws.core.metrics.metric import remembered
 from nws.core.metrics.standard import StandardMetrics
 from nws.core.models.encoders import FloatArray, load_encoder
-from nws.core.models.endpoint import Endpoint
+from nws.core.models.generators import Generator
 from nws.core.stage import Stage
 from nws.core.systems.importance import unit_rows
 from nws.core.systems.system import (
@@ -23,20 +23,17 @@ from nws.core.systems.system import (
     Document,
     Draft,
     FluencyOf,
-    cut_to_asked,
+    as_drafts,
     known_drafts,
     no_fluency,
     no_other,
     split_vectors,
-    uncut_and_cut,
 )
 from nws.core.text.length import UNCUT, LengthUnit, count_words
 from nws.core.types import DRAWS, REFERENCE_READ, TEXT_READ, Score, Summary
 
 if TYPE_CHECKING:
     from nws.core.metrics.model_metric import ModelScorer
-    from nws.core.models.endpoint import EndpointAnswer
-    from nws.core.models.endpoint_requests import LoadedEndpoint
     from nws.core.models.generation import GeneratedText, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
@@ -44,9 +41,7 @@ Encode = Callable[[Sequence[str]], FloatArray]
 # From texts to the function that waits for their vectors: it is called once all encoders have begun.
 BeginEncode = Callable[[Sequence[str]], Callable[[], FloatArray]]
 # From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
-Generate: TypeAlias = (
-    "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[GeneratedText | EndpointAnswer]]"
-)
+Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[GeneratedText]]"
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
 
@@ -94,17 +89,14 @@ class Sweeper:
         ]
 
 
-def load_generator_of(stage: Stage, device: torch.device) -> "LoadedGenerator | LoadedEndpoint | None":
+def load_generator_of(stage: Stage, device: torch.device) -> "LoadedGenerator | None":
     """The generator of a stage, ready to write; None if the stage has none.
 
     Its libraries take seconds, which most sweeps need not wait for.
     """
     if stage.generator is None:
         return None
-    if isinstance(stage.generator, Endpoint):
-        from nws.core.models.endpoint_requests import LoadedEndpoint
-
-        return LoadedEndpoint(stage.generator, stage.seed)
+    assert isinstance(stage.generator, Generator), "an endpoint is asked by the driver"
     from nws.core.models.generation import load_generator
 
     return load_generator(stage.generator, device, stage.seed)
@@ -206,11 +198,7 @@ def generated(bundle: Sequence[SegmentedArticle], generate: Generate, stage: Sta
     return known + [
         (article, name, draft)
         for (article, n), output in zip(missing, outputs, strict=True)
-        for draft in (
-            uncut_and_cut(output.text, stage.lengths, unit, output.extra)
-            if n == UNCUT
-            else [cut_to_asked(output.text, n, output.extra, unit)]
-        )
+        for draft in as_drafts(output.text, n, stage.lengths, output.extra, unit)
     ]
 
 
@@ -264,16 +252,15 @@ class ArticleWriter:
     Args:
         stage: of systems none of which reads references, or of a generator.
         device: where models compute.
-        generate: what writes in place of the stage's generator.
 
     Raises:
         ModelError: a model cannot be loaded.
     """
 
-    def __init__(self, stage: Stage, device: torch.device, generate: "Generate | None" = None) -> None:
+    def __init__(self, stage: Stage, device: torch.device) -> None:
         self._stage = stage
         self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
-        self._generate: Generate | None = generate or load_generator_of(stage, device)
+        self._generate = load_generator_of(stage, device)
         # Few systems compare with the article's first sentences.
         self._bertscore = functools.cache(lambda: BertScorer(stage.metrics.bertscore, device))
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nws.core.article import Article, SegmentedArticle
-from nws.core.errors import EmptyArticleError
+from nws.core.errors import EmptyArticleError, EndpointError
 from nws.core.stage import Stage
+from nws.core.systems.system import SummarizedArticle
 from nws.core.text.language import Language, require_language
 from nws.core.text.length import require_summary_length
 from nws.core.text.segmentation import require_same_data
@@ -45,9 +46,12 @@ def checked(
 
     Raises:
         EmptyArticleError, LanguageError, SegmentationError: when called, of an article that is unfit.
+        EndpointError: likewise, of one that an endpoint has not summarised.
     """
 
     def check_and_segment(article: Article) -> SegmentedArticle:
+        if isinstance(article, SummarizedArticle) and article.error:
+            raise EndpointError(article.error)
         if needs_reference and not article.references:
             raise EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no reference summary.")
         for reference in article.references:

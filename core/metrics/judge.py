@@ -113,9 +113,9 @@ class Judge:
             EndpointError: the endpoint does not answer, or refuses the key or the model.
             NwsError: the reply holds no score.
         """
-        from nws.core.models.endpoint_requests import Question
+        from nws.core.models.endpoint import Question
 
-        (answer,) = _loaded(self).ask([Question(self.message(article, summary), MOST_TOKENS)])
+        (answer,) = _loaded(self).ask([Question(self.message(article, summary), MOST_TOKENS, self.seed)])
         if isinstance(answer, EndpointError):
             raise answer
         score = self.score(answer.text, answer.extra.get("finish"))

@@ -9,20 +9,29 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from nws.core.errors import NwsError, RecipeError, SegmentationError
-from nws.core.models.generators import DEFAULT_PROMPT, PromptTemplate
-from nws.core.text.length import require_summary_length
+from nws.core.errors import EndpointError, NwsError, RecipeError, SegmentationError
+from nws.core.models.generators import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
+from nws.core.text.length import UNCUT, length_of, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark, joined_parts
 from nws.core.text.rows import cleaned
 from nws.core.types import AT_MOST, LengthRule
 
 PREFIX = "openai:"
 _URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
-USAGE = ("prompt_tokens", "completion_tokens")
+USAGE: Mapping[str, tuple[str, ...]] = {
+    "prompt_tokens": ("prompt_tokens",),
+    "completion_tokens": ("completion_tokens",),
+    "cached_tokens": ("prompt_tokens_details", "cached_tokens"),
+}
+"""Where a reply counts tokens in its `usage`: those read, those written, and those read from the server's cache."""
+BYTES_PER_TOKEN = 4
+"""About, of English."""
+LOCAL_DRAFTS, _DRAFT_TEMPERATURE = 4, 0.8
+_HERE = ("localhost", "127.0.0.1", "::1")
 BACKEND = ("answered_by", "system_fingerprint")
 MOST_TOKENS = 10**9
 """The largest count of tokens that is kept: more than any model reads, and few enough to be summed in SQL."""
@@ -56,7 +65,8 @@ class Endpoint:
             (`plain_parameters`).
         clean_outputs: what is left out of its answers.
         length: whether it is asked for exactly or at most n, see `nws.core.models.generators.default_prompt`. What is
-            longer is cut, in any case.
+            longer than n is cut in the end, in any case.
+        drafts: of a text whose first answer has not that length, how many more are asked for, to choose from.
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; the model's name is no text; or a parameter
@@ -70,6 +80,7 @@ class Endpoint:
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash
     clean_outputs: tuple[Cleaning, ...] = DEFAULT_CLEANING
     length: LengthRule = "exactly"
+    drafts: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", plain_parameters(self.parameters))
@@ -90,7 +101,8 @@ class Endpoint:
         """The name under which its summaries are stored."""
         sha256 = hashlib.sha256(json.dumps(self.parameters).encode()).hexdigest()[:8]
         parameters = f"|parameters={sha256}" if self.parameters else ""
-        mark = f"|{AT_MOST}" * (self.length == AT_MOST and not self.has_uncut) + cleaning_mark(self.clean_outputs)
+        mark = f"|{AT_MOST}" * (self.length == AT_MOST and not self.has_uncut)
+        mark += f"|drafts={self.drafts}" * bool(self.drafts) + cleaning_mark(self.clean_outputs)
         return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}{parameters}{mark}"
 
     @property
@@ -101,16 +113,84 @@ class Endpoint:
     @property
     def revision(self) -> str:
         """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
-        settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
+        settings = f"temperature=0, seed by run, article, n and draft, max_tokens={self.prompt.tokens_text}"
+        settings += f", {self.drafts} drafts at {_DRAFT_TEMPERATURE} where the length is wrong" * bool(self.drafts)
         changed = f", but {json.dumps(self.parameters)}" if self.parameters else ""
         changed += cleaning_mark(self.clean_outputs)
         return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}{changed}"
 
-    def request(self, message: str, most_tokens: int, seed: int) -> dict[str, Any]:
-        """The body of the request for an answer to a message of at most so many tokens, unless parameters say more."""
-        computed = {"temperature": 0, "seed": seed % 2**63, "max_tokens": most_tokens}
-        messages = [{"role": "user", "content": message}]
-        return {"model": self.model, "messages": messages, **filled(self.parameters, computed)}
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine."""
+        return urlsplit(self.url).hostname in _HERE
+
+    def question(self, article: str, n: int, seed: int, draft: int = 0, choices: int = 1) -> "Question":
+        """What is asked about an article: for the first answer, at temperature 0, or for drafts from number `draft` on.
+
+        Its seed is made of the run's, the article, n and the draft, so that a text is the same in every run.
+        """
+        asked = hashlib.blake2b(f"{seed}|{n}|{draft}|{article}".encode("utf-8", "replace"), digest_size=4).digest()
+        temperature = _DRAFT_TEMPERATURE if draft else 0
+        message, tokens = self.prompt.about(article, n), most_new_tokens(n, self.prompt.unit)
+        return Question(message, tokens, int.from_bytes(asked) >> 1, temperature, choices)
+
+    def request(self, question: "Question") -> dict[str, Any]:
+        """The body of a request, where people's parameters replace those that NWS computes."""
+        computed = {"temperature": question.temperature, "seed": question.seed % 2**63}
+        computed["max_tokens"] = question.most_tokens
+        messages = [{"role": "user", "content": question.text}]
+        body = {"model": self.model, "messages": messages, **filled(self.parameters, computed)}
+        return body | ({"n": question.choices} if question.choices > 1 else {})
+
+    def is_right(self, answer: "EndpointAnswer", n: int) -> bool:
+        """Whether an answer has the length that was asked for. One of a model's own length always has."""
+        length = length_of(answer.text, self.prompt.unit)
+        if n == UNCUT or self.length == "free":
+            return not answer.problem
+        is_exact = self.length == "exactly" and self.prompt.unit == "words"
+        return length == n if is_exact else 0 < length <= n
+
+    def chosen(self, answers: "Sequence[EndpointAnswer]", n: int) -> "EndpointAnswer":
+        """The answer that is taken, with the tokens of all and, of an n, the length of the first and how many followed.
+
+        It is the first of the right length; for at most n the longest of these; else the nearest in length.
+
+        Args:
+            answers: the first one, and drafts if there are any.
+            n: the number of words or characters that was asked for; `UNCUT` for none.
+        """
+
+        def miss(answer: EndpointAnswer) -> tuple[bool, int]:
+            over = length_of(answer.text, self.prompt.unit) - n
+            return not self.is_right(answer, n), abs(over)
+
+        taken = min((answer for answer in answers if not answer.problem), key=miss, default=answers[0])
+        counts: dict[str, float | str] = {
+            name: sum(int(answer.extra[name]) for answer in answers if name in answer.extra)
+            for name in (*USAGE, "requests")
+            if any(name in answer.extra for answer in answers)
+        }
+        if n != UNCUT:
+            counts[f"{self.prompt.unit}_first"] = length_of(answers[0].text, self.prompt.unit)
+            counts["drafts"] = len(answers) - 1
+        return replace(taken, extra=taken.extra | counts, seconds=sum(answer.seconds for answer in answers))
+
+
+class Question(NamedTuple):
+    """A message to a model.
+
+    Attributes:
+        text: the message.
+        most_tokens: the number of tokens that the model may write.
+        seed, temperature: of the request.
+        choices: the number of answers.
+    """
+
+    text: str
+    most_tokens: int
+    seed: int
+    temperature: float = 0
+    choices: int = 1
 
 
 def default_url() -> str:
@@ -125,14 +205,16 @@ class EndpointAnswer:
     Attributes:
         text: on one line; "" where there is a `problem`.
         extra: what is stored with the text: `answered_by`, the model's name in the answer; `system_fingerprint`;
-            `finish`, why the text ended; `prompt_tokens` and `completion_tokens`; of a summary `requests`, which is 1,
-            and `raw_text` where something was left out. What the endpoint does not state is missing.
+            `finish`, why the text ended; `raw_text` where something was left out; of the first answer of a reply the
+            tokens in `USAGE`, and `requests`, which is 1. What the endpoint does not state is missing.
         problem: why the answer holds no text that can be kept, to follow the endpoint's name: "wrote nothing".
+        seconds: that the request took.
     """
 
     text: str
     extra: dict[str, float | str]
     problem: str = ""
+    seconds: float = 0.0
 
     @property
     def cure(self) -> str:
@@ -141,12 +223,20 @@ class EndpointAnswer:
         return "Raise max_tokens under `parameters` of the endpoint." if self.problem and is_cut else ""
 
 
+Answered: TypeAlias = EndpointAnswer | EndpointError
+"""An answer, or why there is none."""
+Summaries: TypeAlias = Mapping[int, Answered]
+"""By n (`UNCUT` for none), the answer that is taken."""
+
+
 class UnusableReplyError(NwsError):
     """A reply is no chat completion. The message follows the name of the endpoint: "sent no JSON"."""
 
 
-def read_answer(body: bytes, hide_key: Callable[[str], str], clean_outputs: Sequence[Cleaning] = ()) -> EndpointAnswer:
-    """The first choice of a chat completion in JSON, without what `clean_outputs` names.
+def read_answers(
+    body: bytes, hide_key: Callable[[str], str], clean_outputs: Sequence[Cleaning] = ()
+) -> list[EndpointAnswer]:
+    """The choices of a chat completion in JSON, at least one, without what `clean_outputs` names.
 
     Raises:
         UnusableReplyError: the body is no chat completion.
@@ -157,12 +247,24 @@ def read_answer(body: bytes, hide_key: Callable[[str], str], clean_outputs: Sequ
         raise UnusableReplyError("sent JSON that is nested too deeply") from error
     except ValueError as error:  # also bytes that are no text, and numbers of thousands of digits
         raise UnusableReplyError(f"sent no JSON ({error})") from error
-    message = _value_at(reply, "choices", 0, "message")
-    if not isinstance(message, dict):
+    choices = _value_at(reply, "choices")
+    messages = [_value_at(choice, "message") for choice in choices] if isinstance(choices, list) else []
+    if not messages or not isinstance(messages[0], dict):
         reason = error_message(reply) or "there is no choices[0].message"
         raise UnusableReplyError(f"sent no chat completion ({reason})")
-    extra = _extra(reply, hide_key)
-    content = joined_parts(message.get("content"))
+    usage = {name: count for name, path in USAGE.items() if (count := _count_at(reply, "usage", *path)) is not None}
+    of_reply = {"requests": 1, **usage}
+    return [
+        _read(message, _names(reply, place, hide_key) | (of_reply if place == 0 else {}), hide_key, clean_outputs)
+        for place, message in enumerate(messages)
+    ]
+
+
+def _read(
+    message: object, extra: dict[str, float | str], hide_key: Callable[[str], str], clean_outputs: Sequence[Cleaning]
+) -> EndpointAnswer:
+    """The answer in the message of a choice."""
+    content = joined_parts(_value_at(message, "content"))
     if content is not None and not isinstance(content, str):
         return EndpointAnswer("", extra, f"sent a message whose content is {type(content).__name__}, not text")
     summary, raw = clean_output(hide_key(content or ""), clean_outputs)
@@ -201,19 +303,20 @@ def one_line(text: str) -> str:
     return " ".join(cleaned(text).split())
 
 
-def _extra(reply: object, hide_key: Callable[[str], str]) -> dict[str, float | str]:
-    """The names and counts of a chat completion, as in `EndpointAnswer.extra`."""
-    paths = ("model",), ("system_fingerprint",), ("choices", 0, "finish_reason")
+def _names(reply: object, place: int, hide_key: Callable[[str], str]) -> dict[str, float | str]:
+    """The names that a chat completion gives to what has answered, and why a choice has ended."""
+    paths = ("model",), ("system_fingerprint",), ("choices", place, "finish_reason")
     stated = {name: _value_at(reply, *path) for name, path in zip((*BACKEND, "finish"), paths, strict=True)}
     texts = {name: one_line(hide_key(text)) for name, text in stated.items() if isinstance(text, str)}
-    extra: dict[str, float | str] = {name: text[:_MOST_NAME_CHARACTERS] for name, text in texts.items() if text}
-    for name in USAGE:
-        count = _value_at(reply, "usage", name)
-        if isinstance(count, bool) or not isinstance(count, int | float):
-            continue
-        if 0 <= count <= MOST_TOKENS and count == int(count):
-            extra[name] = int(count)
-    return extra
+    return {name: text[:_MOST_NAME_CHARACTERS] for name, text in texts.items() if text}
+
+
+def _count_at(value: object, *path: str) -> int | None:
+    """The plausible count at a place of a reply."""
+    count = _value_at(value, *path)
+    if isinstance(count, bool) or not isinstance(count, int | float) or not 0 <= count <= MOST_TOKENS:
+        return None
+    return int(count) if count == int(count) else None
 
 
 def _value_at(value: object, *path: str | int) -> object:

@@ -4,30 +4,39 @@ This module imports `openai`, which takes more than a second, so it is imported 
 """
 
 import asyncio
+import contextlib
+import functools
+import itertools
 import logging
 import os
+import queue
 import socket
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 import openai
 
+from nws.core.article import Article
 from nws.core.errors import EndpointError
 from nws.core.models.endpoint import (
     KEY_VARIABLE,
     SHORTEST_KEY,
+    Answered,
     Endpoint,
     EndpointAnswer,
+    Question,
+    Summaries,
     UnusableReplyError,
     advice_on,
     error_message,
     one_line,
-    read_answer,
+    read_answers,
 )
-from nws.core.models.generators import most_new_tokens
 
 _CONNECT_SECONDS = 10.0
 _ATTEMPT_SECONDS = 120.0
@@ -41,6 +50,8 @@ _MOST_ERROR_CHARACTERS = 300
 _SHORTEST_WORD_KEY = 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
+_MOMENT = 0.5
+_REFUSED = (400, 404, 405, 422, 501)
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
 _CURES = {
     401: f"Set {KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
@@ -55,15 +66,10 @@ for _name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _T = TypeVar("_T")
-Answered: TypeAlias = "EndpointAnswer | EndpointError"
-"""An answer, or why there is none."""
 
 
-class Question(NamedTuple):
-    """A message to a model, and how many tokens the model may write."""
-
-    text: str
-    most_tokens: int
+class _RefusedError(EndpointError):
+    """The endpoint does not take a request as it is."""
 
 
 class _OversizedReplyError(openai.OpenAIError):
@@ -117,7 +123,7 @@ async def _read(response: httpx2.Response) -> bytes:
 
 
 class LoadedEndpoint:
-    """An endpoint that has answered once. It is called with articles, or asked questions.
+    """An endpoint that has answered once. It writes summaries of articles, or is asked questions.
 
     Raises:
         EndpointError: it does not answer, or refuses the key or the model.
@@ -128,37 +134,73 @@ class LoadedEndpoint:
         self._seed = seed
         self._key = _environment_key()
         self._tls = httpx2.create_ssl_context()
-        self._answers: dict[tuple[str, int], Answered] = {}
+        self._takes_several = True  # answers in a reply, until it refuses that
         # So that a wrong key or name ends the run, and does not fail every article.
-        (greeting,) = self.ask([Question("Hello", 16)])
+        (greeting,) = self.ask([Question("Hello", 16, seed)])
         if isinstance(greeting, EndpointError):
             raise greeting
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int]) -> list[EndpointAnswer]:
-        """A summary of each text, in their order, with the lengths as in `LoadedGenerator`. `keys` are not used.
+    def write(self, asked: Iterable[tuple[Article, Sequence[int]]]) -> Iterator[tuple[Article, Summaries] | None]:
+        """Summaries of articles, each with its lengths: an article once it has all, in the order in which that happens.
 
-        Answers are kept while the same articles come again. So if one article fails and the others are sent again
-        without it, they are not asked for twice.
+        As many articles are under way as requests may be. Of each, the first request goes out alone, so that the
+        others find its text in the endpoint's cache. None comes where nothing has come for a moment.
 
-        Raises:
-            EndpointError: a text has no summary, after all attempts.
+        Args:
+            asked: articles, each with the values of n (`UNCUT` for none). They are pulled as they are needed.
         """
-        prompt = self._endpoint.prompt
-        requests = list(zip(texts, lengths, strict=True))
-        if not {text for text, _ in self._answers}.issuperset(texts):
-            self._answers = {}
-        missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
-        questions = [Question(prompt.about(text, n), most_new_tokens(n, prompt.unit)) for text, n in missing]
-        self._answers.update(zip(missing, self.ask(questions), strict=True))
-        summaries = []
-        for request in requests:
-            answer = self._answers[request]
-            if isinstance(answer, EndpointError):
-                raise EndpointError(str(answer))
-            if answer.problem:
-                raise self._error(answer.problem, answer.cure)
-            summaries.append(replace(answer, extra={**answer.extra, "requests": 1}))
-        return summaries
+        source, under_way = iter(asked), 0
+        done = queue.SimpleQueue[tuple[Article, Future[Summaries]]]()
+        with _loop() as loop:
+            client = self._client()
+            free = asyncio.Semaphore(self._endpoint.concurrency)
+            while True:
+                for article, lengths in itertools.islice(source, self._endpoint.concurrency - under_way):
+                    future = asyncio.run_coroutine_threadsafe(
+                        self._summaries(client, free, article.text, lengths), loop
+                    )
+                    future.add_done_callback(
+                        functools.partial(lambda article, future: done.put((article, future)), article)
+                    )
+                    under_way += 1
+                if not under_way:
+                    return
+                try:
+                    article, answered = done.get(timeout=_MOMENT)
+                except queue.Empty:
+                    yield None
+                    continue
+                under_way -= 1
+                yield article, answered.result()
+
+    async def _summaries(
+        self, client: openai.AsyncOpenAI, free: asyncio.Semaphore, text: str, lengths: Sequence[int]
+    ) -> Summaries:
+        first = [await self._summary(client, free, text, n) for n in lengths[:1]]
+        others = await asyncio.gather(*(self._summary(client, free, text, n) for n in lengths[1:]))
+        return dict(zip(lengths, first + others, strict=True))
+
+    async def _summary(self, client: openai.AsyncOpenAI, free: asyncio.Semaphore, text: str, n: int) -> Answered:
+        """The answer that is taken for n: the first one, or one of the drafts that follow if its length is wrong."""
+        endpoint = self._endpoint
+        try:
+            answers = await self._asked(client, free, endpoint.question(text, n, self._seed))
+        except EndpointError as error:
+            return error
+        while len(answers) <= endpoint.drafts and not any(endpoint.is_right(answer, n) for answer in answers):
+            several = endpoint.drafts if self._takes_several and len(answers) == 1 else 1
+            try:
+                answers += await self._asked(
+                    client, free, endpoint.question(text, n, self._seed, len(answers), several)
+                )
+            except _RefusedError:
+                if several == 1:
+                    break
+                self._takes_several = False
+            except EndpointError:  # the first answer is there
+                break
+        taken = endpoint.chosen(answers, n)
+        return self._error(taken.problem, taken.cure) if taken.problem else taken
 
     def ask(
         self, questions: Sequence[Question], on_answer: Callable[[int, Answered], None] = lambda place, answer: None
@@ -179,11 +221,10 @@ class LoadedEndpoint:
 
         async def answer(client: openai.AsyncOpenAI, place: int, question: Question) -> Answered:
             answered: Answered
-            async with free:
-                try:
-                    answered = await self._ask(client, question)
-                except EndpointError as error:
-                    answered = error
+            try:
+                answered, *_ = await self._asked(client, free, question)
+            except EndpointError as error:
+                answered = error
             on_answer(place, answered)
             return answered
 
@@ -195,6 +236,19 @@ class LoadedEndpoint:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _asked(
+        self, client: openai.AsyncOpenAI, free: asyncio.Semaphore, question: Question
+    ) -> list[EndpointAnswer]:
+        """The answers to a question, at least one, once a request is `free`.
+
+        Raises:
+            EndpointError: there was none, after all attempts.
+        """
+        async with free:
+            began = time.perf_counter()
+            first, *others = await self._ask(client, question)
+            return [replace(first, seconds=time.perf_counter() - began), *others]
 
     def _client(self) -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(
@@ -208,24 +262,25 @@ class LoadedEndpoint:
             ),
         )
 
-    async def _ask(self, client: openai.AsyncOpenAI, question: Question) -> EndpointAnswer:
-        """The answer to a question.
+    async def _ask(self, client: openai.AsyncOpenAI, question: Question) -> list[EndpointAnswer]:
+        """The answers to a question, at least one.
 
         Raises:
             EndpointError: there was none, after all attempts. It has no cause: that one might hold the key.
         """
-        body = self._endpoint.request(question.text, question.most_tokens, self._seed)
+        body = self._endpoint.request(question)
         headers = {} if self._key else {"Authorization": openai.Omit()}
         try:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 reply = await client.chat.completions.with_raw_response.create(
                     model=body["model"], messages=body["messages"], extra_body=body, extra_headers=headers
                 )
-            return read_answer(reply.content, self._without_key, self._endpoint.clean_outputs)
+            return read_answers(reply.content, self._without_key, self._endpoint.clean_outputs)
         except openai.APIStatusError as error:
             reason = one_line(error_message({"error": error.body}) or error.response.text)
             problem = f"answered {error.status_code}" + (f": {reason}" if reason else "")
-            raise self._error(problem, _CURES.get(error.status_code, advice_on(reason, body))) from None
+            kind = _RefusedError if error.status_code in _REFUSED else EndpointError
+            raise self._error(problem, _CURES.get(error.status_code, advice_on(reason, body)), kind) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise self._error(f"does not answer ({type(cause).__name__}: {cause})") from None
@@ -241,29 +296,35 @@ class LoadedEndpoint:
         shortest = _SHORTEST_WORD_KEY if self._key.isalpha() else SHORTEST_KEY
         return text.replace(self._key, "[key]") if len(self._key) >= shortest else text
 
-    def _error(self, problem: str, cure: str = "") -> EndpointError:
+    def _error(self, problem: str, cure: str = "", kind: type[EndpointError] = EndpointError) -> EndpointError:
         problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)[:_MOST_ERROR_CHARACTERS]
         endpoint = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
         settings = ("parameters", "set") if "parameters" in cure else ()
-        return EndpointError(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip(), settings=settings)
+        return kind(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip(), settings=settings)
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end in a thread of its own, since the caller's may have a loop, as a notebook's has.
+    """Run a coroutine to its end in a thread of its own, since the caller's may have a loop, as a notebook's has."""
+    with _loop() as loop:
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
-    An interrupt cancels it, and the thread is a daemon: nobody waits for an endpoint that does not end.
+
+@contextlib.contextmanager
+def _loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """An event loop in a thread of its own. The end of the block cancels what it still runs.
+
+    The thread is a daemon: nobody waits for an endpoint that does not end.
     """
     loop = asyncio.new_event_loop()
 
     def serve() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:  # which cancels what is left
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
             runner.get_loop().run_forever()
 
     thread = threading.Thread(target=serve, name="requests to an endpoint", daemon=True)
     thread.start()
-    done = asyncio.run_coroutine_threadsafe(coroutine, loop)
     try:
-        return done.result()
+        yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_CLOSING_SECONDS)

@@ -140,9 +140,13 @@ class UsualSystem:
 
 @dataclass(frozen=True, slots=True)
 class SummarizedArticle(Article):
-    """An article with stored summaries: the signature of the system and the draft of each."""
+    """An article with summaries that are there: the signature of the system and the draft of each.
+
+    Where there is an `error`, it has none because of that.
+    """
 
     drafts: tuple[tuple[str, Draft], ...] = field(compare=False, repr=False)
+    error: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +191,10 @@ def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str], unit: Leng
     """A draft of at most `n` words of a text that was written for `n`. The text's length is stored beside it."""
     counts = {f"{unit}_asked": n, f"{unit}_written": length_of(text, unit)}
     return Draft(n, kept_to(text, n, unit), extra={**extra, **counts})
+
+
+def as_drafts(
+    text: str, n: int, lengths: Iterable[int], extra: Mapping[str, float | str], unit: LengthUnit = "words"
+) -> list[Draft]:
+    """The drafts of a text that was written for `n`: of one for no n (`UNCUT`), those of `uncut_and_cut`."""
+    return uncut_and_cut(text, lengths, unit, extra) if n == UNCUT else [cut_to_asked(text, n, extra, unit)]

@@ -92,10 +92,13 @@ def write(
         return
     answers = None if options.batch_in is None else BatchAnswers(options.batch_in, articles, stage)
     written = WrittenFile(0, 0, 0, 0, ())
-    with added_to(options.output) as (out, there), run_progress(err, len(articles)) as advance:
+    with (
+        added_to(options.output) as (out, there),
+        run_progress(err, len(articles) * len(stage.lengths), unit="texts") as advance,
+    ):
         shown = 0
-        for written in write_summaries(articles, stage, out, there, answers):
-            advance(written.articles - shown, 0)
+        for written in write_summaries(articles, stage, out, options.output, there, answers):
+            advance((written.articles - shown) * len(stage.lengths), 0)
             shown = written.articles
     if as_json:
         counts = {"summaries": written.summaries, "articles": written.now, "there": written.there}

@@ -4,17 +4,24 @@ A request's `custom_id` is made of all that is asked, so that answers to other r
 """
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nws.core.article import Article
 from nws.core.errors import CorpusError, EndpointError, RecipeError
-from nws.core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, advice_on, read_answer
-from nws.core.models.generators import most_new_tokens
+from nws.core.models.endpoint import (
+    Endpoint,
+    EndpointAnswer,
+    Question,
+    Summaries,
+    UnusableReplyError,
+    advice_on,
+    read_answers,
+)
 from nws.core.stage import Stage
 from nws.core.text.length import UNCUT
 from nws.core.text.reader import read_rows
@@ -25,17 +32,20 @@ _NO_ID, _MOST_KEY_CHARACTERS = re.compile(r"[^\w-]", re.ASCII), 24
 
 
 def batch_requests(articles: Iterable[Article], stage: Stage) -> Iterator[dict[str, Any]]:
-    """The lines of a file of requests for all summaries of articles.
+    """The lines of a file of requests for all summaries of articles: of each the first, and one for all drafts.
 
     Raises:
         RecipeError: the system is none behind an endpoint.
     """
-    for custom_id, _, body in _requests(articles, stage):
-        yield {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
+    endpoint = _endpoint_of(stage)
+    for article in articles:
+        for n in _lengths(stage):
+            for custom_id, question in _questions(article, n, endpoint, stage.seed):
+                yield {"custom_id": custom_id, "method": "POST", "url": _URL, "body": endpoint.request(question)}
 
 
 class BatchAnswers:
-    """The answers in a file of results, in any order. It is called with articles, as `LoadedEndpoint` is.
+    """The answers in a file of results, in any order.
 
     Args:
         path: OpenAI's output, error file, or both in one.
@@ -48,53 +58,63 @@ class BatchAnswers:
     """
 
     def __init__(self, path: Path, articles: Sequence[Article], stage: Stage) -> None:
-        endpoint = _endpoint_of(stage)
-        self._name = f"{endpoint.model}, as {path} has it,"
-        self._answers: dict[tuple[str, int], EndpointAnswer] = {}
-        asked_by = {custom_id: asked for custom_id, asked, _ in _requests(articles, stage)}
+        self._endpoint, self._seed = _endpoint_of(stage), stage.seed
+        self._name = f"{self._endpoint.model}, as {path} has it,"
+        self._answers: dict[str, list[EndpointAnswer]] = {}
+        asked = {
+            custom_id
+            for article in articles
+            for n in _lengths(stage)
+            for custom_id, _ in _questions(article, n, self._endpoint, stage.seed)
+        }
         for place, row in read_rows(path):
-            asked = asked_by.get(str(row.get("custom_id")))
-            if asked is None:
+            custom_id = str(row.get("custom_id"))
+            if custom_id not in asked:
                 raise CorpusError(
                     f"{path}, {place}: {row.get('custom_id')!r} is none of these requests. Give the articles, --n, "
                     "--system, --prompt and --parameters with which --batch-out wrote them."
                 )
-            if asked not in self._answers or self._answers[asked].problem:
-                self._answers[asked] = _answer(row, endpoint)
+            if custom_id not in self._answers or self._answers[custom_id][0].problem:
+                self._answers[custom_id] = _answers(row, self._endpoint)
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int]) -> list[EndpointAnswer]:
-        """A summary of each text, in their order.
+    def write(self, asked: Iterable[tuple[Article, Sequence[int]]]) -> Iterator[tuple[Article, Summaries]]:
+        """Summaries of articles, each with its lengths, as `LoadedEndpoint.write` has them."""
+        for article, lengths in asked:
+            yield article, {n: self._summary(article, n) for n in lengths}
 
-        Raises:
-            EndpointError: one is missing, or the endpoint has refused its request.
-        """
-        missing = EndpointAnswer("", {}, "has no answer for it")
-        answers = [self._answers.get(asked, missing) for asked in zip(texts, lengths, strict=True)]
-        if problem := next((answer.problem for answer in answers if answer.problem), ""):
-            raise EndpointError(f"{self._name} {problem.removesuffix('.')}.")
-        return [replace(answer, extra={**answer.extra, "requests": 1}) for answer in answers]
+    def _summary(self, article: Article, n: int) -> EndpointAnswer | EndpointError:
+        of_questions = [
+            self._answers.get(custom_id, []) for custom_id, _ in _questions(article, n, self._endpoint, self._seed)
+        ]
+        answers = [*itertools.chain.from_iterable(of_questions)] or [EndpointAnswer("", {}, "has no answer for it")]
+        taken = self._endpoint.chosen(answers, n)
+        return EndpointError(f"{self._name} {taken.problem.removesuffix('.')}.") if taken.problem else taken
 
 
-def _answer(row: Mapping[str, Any], endpoint: Endpoint) -> EndpointAnswer:
-    """The answer in a line of results; one with a `problem` where the line is an error's."""
+def _answers(row: Mapping[str, Any], endpoint: Endpoint) -> list[EndpointAnswer]:
+    """The answers in a line of results; one with a `problem` where the line is an error's."""
     response = row.get("response")
     said = json.dumps(response.get("body", response) if isinstance(response, dict) else {"error": row.get("error")})
     try:
-        return read_answer(said.encode(), lambda text: text, endpoint.clean_outputs)
+        return read_answers(said.encode(), lambda text: text, endpoint.clean_outputs)
     except UnusableReplyError as error:
-        return EndpointAnswer("", {}, f"{error}. {advice_on(str(error), endpoint.request('', 1, 0))}".strip())
+        advice = advice_on(str(error), endpoint.request(Question("", 1, 0)))
+        return [EndpointAnswer("", {}, f"{error}. {advice}".strip())]
 
 
-def _requests(articles: Iterable[Article], stage: Stage) -> Iterator[tuple[str, tuple[str, int], dict[str, Any]]]:
-    """For every summary of articles its `custom_id`, the text and n, and the body that a live run would send."""
-    endpoint = _endpoint_of(stage)
-    for article in articles:
-        for n in (UNCUT,) if endpoint.has_uncut else stage.lengths:
-            message = endpoint.prompt.about(article.text, n)
-            body = endpoint.request(message, most_new_tokens(n, endpoint.prompt.unit), stage.seed)
-            asked = json.dumps([article.key, n, body], sort_keys=True)
-            key = _NO_ID.sub("_", article.key)[:_MOST_KEY_CHARACTERS]
-            yield f"{key}-{n}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}", (article.text, n), body
+def _questions(article: Article, n: int, endpoint: Endpoint, seed: int) -> Iterator[tuple[str, Question]]:
+    """The first question for a summary and, where there may be drafts, the one for all of these, each with its id."""
+    questions = [endpoint.question(article.text, n, seed)]
+    if endpoint.drafts:
+        questions.append(endpoint.question(article.text, n, seed, 1, endpoint.drafts))
+    key = _NO_ID.sub("_", article.key)[:_MOST_KEY_CHARACTERS]
+    for question in questions:
+        asked = json.dumps([article.key, n, endpoint.request(question)], sort_keys=True)
+        yield f"{key}-{n}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}", question
+
+
+def _lengths(stage: Stage) -> tuple[int, ...]:
+    return (UNCUT,) if _endpoint_of(stage).has_uncut else stage.lengths
 
 
 def _endpoint_of(stage: Stage) -> Endpoint:

@@ -1,12 +1,13 @@
 """What a submission would run, without running it, and how long that would take, as earlier runs of its store say."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
 
 from nws.core.models.endpoint import Endpoint
+from nws.jobs.drive.ask import Requests, requests_of
 from nws.jobs.drive.pools import Engine
 from nws.jobs.drive.progress import duration
 from nws.jobs.recipes.base import LENGTHS, SHOWN
@@ -72,18 +73,16 @@ def _training(plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def _requests(plan: Plan) -> dict[str, int | None]:
-    """How many requests each endpoint gets, by system. None: nobody knows how many articles there are.
+def _requests(plan: Plan) -> dict[str, dict[str, int] | None]:
+    """The requests to each endpoint, by system (`Requests`). None: nobody knows how many articles there are.
 
     Where answers of other runs are copied, there are fewer.
     """
-    requests: dict[str, int | None] = {}
-    for stage in plan.stages:
-        endpoint = stage.generator
-        if isinstance(endpoint, Endpoint):
-            each = 1 if endpoint.has_uncut else len(stage.lengths)
-            requests[endpoint.signature] = None if plan.articles is None else plan.articles * each
-    return requests
+    return {
+        endpoint.signature: None if plan.articles is None else asdict(requests_of(plan, stage, endpoint, plan.articles))
+        for stage in plan.stages
+        if isinstance(endpoint := stage.generator, Endpoint)
+    }
 
 
 def size_text(size: float) -> str:
@@ -111,7 +110,7 @@ def print_description(described: dict[str, Any], console: Console) -> None:
         for revision in described[f"{kind}s"].values():
             line(kind, revision)
     for system, requests in described["requests"].items():
-        counted = "unknown" if requests is None else f"{requests:,}"
+        counted = "unknown number of requests" if requests is None else str(Requests(**requests))
         line("requests", f"{system}: {counted}; less what is copied from other runs")
     for name, file in described["predictions"].items():
         line("predictions", f"{name}: {file}")

@@ -32,11 +32,12 @@ from nws.core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_
 from nws.core.text.length import UNCUT
 from nws.core.text.model_outputs import CLEANING_MARK, without_thoughts
 from nws.core.types import CHOSEN_SCORES, BundleResult
+from nws.jobs.drive.ask import answered
 from nws.jobs.drive.run import Run
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import PaidText, Reusable
 
-Bundles: TypeAlias = Iterator[tuple[Article, ...]]
+Bundles: TypeAlias = Iterator[Sequence[Article]]
 # The system and n of a summary.
 Place: TypeAlias = tuple[str, int]
 
@@ -52,11 +53,13 @@ class Part:
         bundles: without the articles that are finished.
         stage: the systems and lengths that are computed.
         reusable: the rows that are copied beside them.
+        is_asked: whether an endpoint is asked for what the stage scores.
     """
 
     bundles: Bundles
     stage: Stage
     reusable: Reusable | None = None
+    is_asked: bool = False
 
 
 def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]") -> Iterator[tuple[Article, ...]]:
@@ -219,9 +222,11 @@ def divide(
         chosen = itertools.compress(all_left, (known == is_known for known in are_known))
         return (_without(bundle, finished) for bundle in chosen)
 
-    if paid is not None:
+    if paid is not None and isinstance(endpoint, Endpoint):
         scored = stage.with_systems(stage.name, Stored(paid.system))
-        return finished, [Part(map(paid.given, rest(True)), scored), Part(map(paid.given, rest(False)), stage)]
+        most = None if plan.articles is None else plan.articles - len(finished)
+        asked = answered(run, plan, stage, endpoint, map(paid.given, rest(False)), most)
+        return finished, [Part(map(paid.given, rest(True)), scored), Part(asked, scored, is_asked=True)]
     return finished, [Part(rest(True), stage.narrowed(missing), reusable), Part(rest(False), stage, reusable)]
 
 
@@ -262,7 +267,7 @@ class PaidTexts:
         paid = self._read(list(ids))
         return {id_: frozenset((self.system, n) for n in self._asked if n not in paid.get(id_, {})) for id_ in ids}
 
-    def given(self, bundle: tuple[Article, ...]) -> tuple[Article, ...]:
+    def given(self, bundle: Sequence[Article]) -> Sequence[Article]:
         """The articles with the texts that other runs have."""
         paid = self._read([article.id for article in bundle])
         return tuple(self._with_drafts(article, paid.get(article.id, {})) for article in bundle)

@@ -59,7 +59,8 @@ def run_stage(run: Run, plan: Plan, stage: Stage, pools: Pools, announced: "arra
         first = next(part.bundles, None)
         if first is None:
             continue
-        run.say(f"Stage {stage.name}: loading models; the first articles take the longest.")
+        if not part.is_asked:
+            run.say(f"Stage {stage.name}: loading models; the first articles take the longest.")
         shown = run.progress(stage.name, plan.articles, tried, place=place)
         with pools.open_sweep(part.stage) as pool, shown as advance:
             for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
@@ -68,7 +69,7 @@ def run_stage(run: Run, plan: Plan, stage: Stage, pools: Pools, announced: "arra
         deque(part.bundles, maxlen=0)  # what a pool left is announced, too
 
 
-def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[tuple[Article, ...]]) -> Iterator[list[Landed]]:
+def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[Sequence[Article]]) -> Iterator[list[Landed]]:
     """What a pool makes of bundles, as it lands, while the pool and its workers are watched."""
     watch = PoolWatch(run, pools.device)
     for landed in pool.map(bundles):

@@ -5,34 +5,38 @@ Lines that the file of summaries has already are not written again, so a command
 
 import contextlib
 import hashlib
-import itertools
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from nws.core.article import Article, SegmentedArticle
-from nws.core.errors import CorpusError, EndpointError, NwsError
-from nws.core.models.endpoint import BACKEND
+from nws.core.errors import CorpusError, NwsError
+from nws.core.models.endpoint import BACKEND, Endpoint
 from nws.core.models.generators import DRAFTS_ENDED
 from nws.core.provenance import library_versions
 from nws.core.stage import Stage
-from nws.core.systems.system import Draft
-from nws.core.text.length import count_characters, count_words
+from nws.core.systems.system import Draft, known_drafts
+from nws.core.text.length import UNCUT, count_words
 from nws.core.text.reader import naming, read_rows
 from nws.core.text.rows import recognise_fields, to_article
+from nws.core.whole_files import replacing
+from nws.jobs.drive.ask import with_summaries
 from nws.jobs.installation import code_version
 
 if TYPE_CHECKING:  # which refusals need not wait for
     import torch
 
-    from nws.core.sweep import ArticleWriter, Generate, Written
+    from nws.jobs.drive.batch_file import BatchAnswers
 
 _AT_ONCE = 8
 # The key of an article, and why it has no summary.
 _Failure: TypeAlias = tuple[str, str]
+# Articles with their drafts, and those without, with the reason.
+_Written: TypeAlias = tuple[list[tuple[Article, list[Draft]]], list[_Failure]]
+_Segment: TypeAlias = Callable[[Article], SegmentedArticle]
 # Articles in a row without an answer after which an endpoint is not asked any more.
 _MOST_UNANSWERED = 50
 
@@ -120,7 +124,12 @@ def read_articles(path: Path, text_field: str | None = None, key_field: str | No
 
 
 def write_summaries(
-    articles: Sequence[Article], stage: Stage, out: TextIO, there: Iterable[str], answers: "Generate | None" = None
+    articles: Sequence[Article],
+    stage: Stage,
+    out: TextIO,
+    path: Path | None,
+    there: Iterable[str],
+    answers: "BatchAnswers | None" = None,
 ) -> Iterator[WrittenFile]:
     """Write a line for each article and n, and yield the state after each few articles.
 
@@ -130,24 +139,24 @@ def write_summaries(
         articles: those of a file, see `read_articles`.
         stage: the system that writes, see `nws.jobs.recipes.sweep_plan.stage_to_write`.
         out: the file of the new lines.
+        path: of that file, beside which stands what made the lines; None for stdout.
         there: its earlier lines.
-        answers: what answers in place of the system's endpoint (`nws.jobs.drive.batch_file.BatchAnswers`).
+        answers: what answers in place of the system's endpoint.
 
     Raises:
         NwsError: a model cannot be loaded, the device fails, or an endpoint does not answer any more.
     """
     import torch
 
-    from nws.cluster.article_work import segment_bundle
-    from nws.core.arithmetic import find_device, one_thread
-    from nws.core.sweep import ArticleWriter
+    from nws.core.arithmetic import find_device
     from nws.core.text.segmentation import Segmenter, require_same_data, unsegmented
     from nws.core.worker_factories import checked
 
     device = find_device("cuda" if torch.cuda.is_available() else "cpu")
     origin = _origin(stage, device)
+    made_by = hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()[:12]
     rows = list(_rows(there))
-    written = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= origin.items()}
+    written = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.get("made_by") == made_by}
     needed = {article.key: {(article.key, article.content_hash, n) for n in stage.lengths} for article in articles}
     others = len(rows) - sum(len(lines & written) for lines in needed.values())
     missing = [article for article in articles if not needed[article.key] <= written]
@@ -155,63 +164,127 @@ def write_summaries(
     segment = Segmenter(stage.pipeline, stage.units, stage.embedder) if stage.systems else unsegmented
     check_and_segment = checked(stage.language, segment, needs_reference=False)
     yield WrittenFile(0, 0, len(articles) - len(missing), others, ())
-    writer = ArticleWriter(stage, device, answers) if missing else None
+    if missing and path is not None:
+        _note_origin(path, made_by, origin)
     summaries, now, in_a_row, failures, cut = 0, 0, 0, [], []
-    waiting = iter(missing)
-    while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
-        segmented = segment_bundle(check_and_segment, batch)
-        keys = {article.id: article.key for article in batch}
-        failures += [(keys[failure.article_id], failure.message) for failure in segmented.failures]
-        with one_thread():
-            drafts, unanswered = _drafts(writer, segmented.articles)
-        failures += unanswered
-        now += len(segmented.articles) - len(unanswered)
-        in_a_row = in_a_row + len(unanswered) if len(unanswered) == len(segmented.articles) else 0
+    source = _asked if isinstance(stage.generator, Endpoint) else _computed
+    for batch, failed in source(missing, stage, check_and_segment, device, answers) if missing else ():
+        failures += failed
+        now += len(batch)
+        in_a_row = 0 if batch else in_a_row + len(failed)
         if answers is None and in_a_row >= _MOST_UNANSWERED:
-            raise NwsError(f"{in_a_row} articles in a row got no answer: no more is asked. {unanswered[-1][1]}")
-        for article, _, draft in drafts:
-            if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in written:
-                out.write(json.dumps(_row(article, origin, draft), ensure_ascii=False) + "\n")
-                summaries += 1
-                cut += [article.key] * (draft.extra.get(DRAFTS_ENDED) == 0)
+            raise NwsError(f"{in_a_row} articles in a row got no answer: no more is asked. {failures[-1][1]}")
+        for article, drafts in batch:
+            for draft in drafts:
+                if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in written:
+                    out.write(json.dumps(_row(article, origin["system"], made_by, draft), ensure_ascii=False) + "\n")
+                    summaries += 1
+                    cut += [article.key] * (draft.extra.get(DRAFTS_ENDED) == 0)
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures), tuple(cut))
 
 
-def _drafts(writer: "ArticleWriter", bundle: Sequence[SegmentedArticle]) -> "tuple[list[Written], list[_Failure]]":
-    """What is written of articles, and the failure of each that an endpoint does not answer."""
-    try:
-        return writer.write(bundle) if bundle else [], []
-    except EndpointError as error:
-        if len(bundle) == 1:
-            return [], [(bundle[0].article.key, str(error))]
-    alone = [_drafts(writer, [article]) for article in bundle]  # what is answered is not asked for twice
-    return [draft for drafts, _ in alone for draft in drafts], [failed for _, failures in alone for failed in failures]
+def _computed(
+    articles: Sequence[Article], stage: Stage, segment: "_Segment", device: "torch.device", answers: object
+) -> Iterator[_Written]:
+    """What a system of this machine writes, some articles at a time."""
+    from nws.cluster.article_work import segment_bundle
+    from nws.core.arithmetic import one_thread
+    from nws.core.sweep import ArticleWriter
+
+    writer = ArticleWriter(stage, device)
+    for batch in (articles[start : start + _AT_ONCE] for start in range(0, len(articles), _AT_ONCE)):
+        segmented = segment_bundle(segment, batch)
+        keys = {article.id: article.key for article in batch}
+        failures = [(keys[failure.article_id], failure.message) for failure in segmented.failures]
+        with one_thread():
+            written = writer.write(segmented.articles) if segmented.articles else []
+        by_article: dict[Article, list[Draft]] = {of.article: [] for of in segmented.articles}
+        for article, _, draft in written:
+            by_article[article].append(draft)
+        yield [*by_article.items()], failures
+
+
+def _asked(
+    articles: Sequence[Article],
+    stage: Stage,
+    check: "_Segment",
+    device: "torch.device",
+    answers: "BatchAnswers | None",
+) -> Iterator[_Written]:
+    """What an endpoint writes, or has written for a batch, an article at a time."""
+    from nws.core.models.endpoint_requests import LoadedEndpoint
+
+    endpoint = stage.generator
+    assert isinstance(endpoint, Endpoint)
+    failures = list[_Failure]()
+    fit = list[Article]()
+    for article in articles:
+        try:
+            check(article)
+            fit.append(article)
+        except NwsError as error:
+            failures.append((article.key, str(error)))
+    if failures:
+        yield [], failures
+    asked = ((article, (UNCUT,) if endpoint.has_uncut else stage.lengths) for article in fit)
+    for found in answers.write(asked) if answers else LoadedEndpoint(endpoint, stage.seed).write(asked):
+        if found is None:
+            continue
+        summarized = with_summaries(*found, endpoint, stage)
+        if summarized.error:
+            yield [], [(summarized.key, summarized.error)]
+        else:
+            yield [(found[0], known_drafts(summarized, endpoint.signature))], []
 
 
 def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
-    """The fields of a line that name all that decides it besides the article and n.
-
-    Libraries, the files that cut texts, and arithmetic are in them as a hash.
-    """
+    """All that decides a text besides the article and n; the environment (libraries, arithmetic) as a hash."""
     from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
     from nws.core.text.segmentation import pipeline_revision
 
     (system,) = stage.signatures
     bertscore = stage.metrics.bertscore
     embedding = f"{', '.join(map(str, stage.encoders))}|{bertscore.model}, layer {bertscore.num_layers}"
-    models = stage.generator.revision if stage.generator else embedding
     arithmetic = describe_gpu_arithmetic() if device.type == "cuda" else describe_arithmetic()
     environment = json.dumps([library_versions(), stage.language_data, arithmetic], sort_keys=True)
-    parts = [models, pipeline_revision(stage.pipeline, stage.units), stage.precision, f"seed {stage.seed}"]
-    parts += [f"NWS {code_version()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
-    return {"system": system, "unit": stage.length_unit, "made_by": "|".join(parts)}
+    return {
+        "system": system,
+        "unit": stage.length_unit,
+        "models": stage.generator.revision if stage.generator else embedding,
+        "pipeline": pipeline_revision(stage.pipeline, stage.units),
+        "precision": stage.precision,
+        "seed": str(stage.seed),
+        "nws": code_version(),
+        "environment": hashlib.sha256(environment.encode()).hexdigest()[:12],
+    }
 
 
-def _row(article: Article, origin: Mapping[str, str], draft: Draft) -> dict[str, Any]:
-    counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
-    answers = {name: draft.extra[name] for name in (*BACKEND, DRAFTS_ENDED) if name in draft.extra}
-    return {"id": article.key, "summary": draft.text, **counts, "text_hash": article.content_hash, **origin, **answers}
+def meta_path(path: Path) -> Path:
+    """The file beside a file of summaries that says what made them, by the hash that each line has as `made_by`."""
+    return path.with_name(f"{path.name}.meta.json")
+
+
+def _note_origin(path: Path, made_by: str, origin: Mapping[str, str]) -> None:
+    """Add what makes the next lines to the file of `meta_path`.
+
+    Raises:
+        NwsError: it cannot be read or written.
+    """
+    meta = meta_path(path)
+    try:
+        known = json.loads(meta.read_text(encoding="utf-8")) if meta.exists() else {}
+        with replacing(meta) as unfinished:
+            unfinished.write_text(json.dumps(known | {made_by: origin}, indent=2) + "\n", encoding="utf-8")
+    except (OSError, ValueError, TypeError) as error:
+        raise NwsError(f"{meta}, which says what made the summaries, cannot be kept: {error}. Move it away.") from error
+
+
+def _row(article: Article, system: str, made_by: str, draft: Draft) -> dict[str, Any]:
+    counts = {"n": draft.n, "words": count_words(draft.text)}
+    answered_by = {name: draft.extra[name] for name in BACKEND[:1] if name in draft.extra}
+    of_article = {"id": article.key, "summary": draft.text, **counts, "system": system}
+    return {**of_article, "text_hash": article.content_hash, "made_by": made_by, **answered_by}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

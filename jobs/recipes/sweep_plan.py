@@ -9,7 +9,7 @@ from typing import Any
 from nws.core.errors import RecipeError
 from nws.core.metrics.kept import Panel
 from nws.core.models import ModelRef, model_folder, resolve_model
-from nws.core.models.endpoint import PREFIX, Endpoint, default_url
+from nws.core.models.endpoint import LOCAL_DRAFTS, PREFIX, Endpoint, default_url
 from nws.core.models.generators import Generator, PromptTemplate, complete, default_prompt, parse_generator
 from nws.core.stage import Stage
 from nws.core.systems.chunk_systems import ChunkSystem
@@ -150,7 +150,10 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
         url = settings.base_url or default_url()
         name, prompt = name.removeprefix(PREFIX), prompt or default_prompt(unit, recipe.length)
         parameters = settings.parameters or {}
-        return Endpoint(name, url, prompt, settings.concurrency, parameters, recipe.clean_outputs, recipe.length)
+        endpoint = Endpoint(name, url, prompt, settings.concurrency, parameters, recipe.clean_outputs, recipe.length)
+        default = LOCAL_DRAFTS if endpoint.is_local else 0
+        drafts = default if settings.drafts is None else settings.drafts
+        return replace(endpoint, drafts=0 if endpoint.has_uncut or recipe.length == "free" else drafts)
     generator = parse_generator(name, prompt, recipe.length, unit)
     generator = replace(generator, model=resolve_model(generator.model))
     if not generator.architecture:
@@ -164,8 +167,9 @@ def _in_recipe(
     """The fields of a recipe of baselines that were looked up, as they are now."""
     models = {name: writer.model for name, writer in generators.items() if isinstance(writer, Generator)}
     endpoint = recipe.endpoint
-    if url := next((writer.url for writer in generators.values() if isinstance(writer, Endpoint)), None):
-        endpoint = (endpoint or EndpointRecipe()).model_copy(update={"base_url": url})
+    if asked := next((writer for writer in generators.values() if isinstance(writer, Endpoint)), None):
+        found = {"base_url": asked.url, "drafts": asked.drafts}
+        endpoint = (endpoint or EndpointRecipe()).model_copy(update=found)
     systems = tuple(pinned_text(models[name]) if name in models else name for name in recipe.systems)
     return {"encoder": pinned_text(encoder), "systems": systems, "endpoint": endpoint}
 

@@ -67,23 +67,31 @@ class Phase1Recipe(RunRecipe):
         return encoders
 
 
+MOST_DRAFTS = 100
+
+
 class EndpointRecipe(Strict):
     """How systems `openai:MODEL` are asked.
 
     Attributes:
         base_url: what stands before `/chat/completions`; OPENAI_BASE_URL unless given. The key is in OPENAI_API_KEY,
             and never in a recipe.
-        concurrency: how many requests each actor has under way at most.
+        concurrency: how many requests a run has under way at most, and how many articles.
+        drafts: of a text whose first answer has not the length that was asked for, how many more are asked for, to
+            choose the one that fits best. Each costs tokens: by default none, and 4 of an endpoint on this machine.
         parameters: of requests, by name. A value adds the parameter, or takes the place of NWS's own; `null` leaves it
             out; the name `max_tokens`, `seed` or `temperature` stands for what NWS computes for that one.
         input_price, output_price: of a million tokens read and written, in any currency, for what a run has cost.
+        cached_input_price: of those that the endpoint read from its cache; by default `input_price`.
     """
 
     base_url: str | None = None
     concurrency: PositiveInt = 8
+    drafts: Annotated[Annotated[int, Field(ge=0, le=MOST_DRAFTS)] | None, IF_SET] = None
     parameters: Annotated[Annotated[dict[str, Any], AfterValidator(plain_parameters)] | None, IF_SET] = None
     input_price: Annotated[float, Field(ge=0)] | None = None
     output_price: Annotated[float, Field(ge=0)] | None = None
+    cached_input_price: Annotated[Annotated[float, Field(ge=0)] | None, IF_SET] = None
 
 
 def _has_its_places(prompt: str | None) -> str | None:
@@ -105,7 +113,7 @@ class BaselinesRecipe(RunRecipe):
             PEGASUS and T5 were trained with, and one of its own for others, see docs/generators.md.
         length: of generators whose prompt asks for n: `exactly` (checkpoints can write no other number of words),
             `at_most` (they end by themselves within n, and are compared at their own length), or `free` (what is longer
-            is cut). Endpoints are asked for it, and cut.
+            is cut). Endpoints are asked for it, and cut where they write more.
         endpoint: how systems `openai:MODEL` are asked.
     """
 

@@ -17,7 +17,7 @@ from nws.core.analysis.intervals import mean_interval
 from nws.core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from nws.core.findings.scores import CONFIDENCE, Interval
 from nws.core.metrics.judge import MOST_TOKENS, Judge, without_score
-from nws.core.models.endpoint import USAGE, EndpointAnswer, token_limit
+from nws.core.models.endpoint import BYTES_PER_TOKEN, Question, USAGE, EndpointAnswer, token_limit
 from nws.core.text.length import count_words
 from nws.core.text.reader import is_file, naming, read_rows
 from nws.core.text.rows import cleaned, name_of, text_of
@@ -29,7 +29,6 @@ from nws.jobs.report.wording import few
 
 _MOST_FRUITLESS = 20
 """The number of questions in a row without a score after which no more are asked."""
-_BYTES_PER_TOKEN = 4  # about
 _JUDGE = "judge"  # the names of the fields that a judge adds begin with it
 _NOT_STATED = "not stated"
 
@@ -197,10 +196,10 @@ class Judging:
             NwsError: too many questions in a row brought no score.
             OSError: a reply cannot be written.
         """
-        from nws.core.models.endpoint_requests import LoadedEndpoint, Question
+        from nws.core.models.endpoint_requests import LoadedEndpoint
 
         if missing := self.unasked:
-            questions = [Question(text.message, MOST_TOKENS) for text in missing]
+            questions = [Question(text.message, MOST_TOKENS, self.judge.seed) for text in missing]
             endpoint = LoadedEndpoint(self.judge.endpoint, self.judge.seed)
             endpoint.ask(questions, lambda place, answer: self._keep(missing[place], answer, file))
 
@@ -329,11 +328,11 @@ def _cautions(numbers: Mapping[str, Any]) -> Iterator[str]:
 def print_dry(judging: Judging, path: Path, as_json: bool, console: Console) -> None:
     """Print what would be sent: requests, and about how many tokens."""
     unasked, endpoint = judging.unasked, judging.judge.endpoint
-    limit = token_limit(endpoint.request("", MOST_TOKENS, judging.judge.seed))
+    limit = token_limit(endpoint.request(Question("", MOST_TOKENS, judging.judge.seed)))
     numbers = {
         "questions": len(judging.questions),
         "requests": len(unasked),
-        "tokens": sum(-(-len(text.message.encode()) // _BYTES_PER_TOKEN) for text in unasked),
+        "tokens": sum(-(-len(text.message.encode()) // BYTES_PER_TOKEN) for text in unasked),
         "most_written": None if limit is None else limit * len(unasked),
     }
     if as_json:
