@@ -22,6 +22,7 @@ from nws.core.analysis.points import Points, pairs_with_lead, short_articles
 from nws.core.analysis.policy_scores import learning_lines, policy_scores
 from nws.core.analysis.words_saved import saved_over_lead
 from nws.core.findings.content import KEPT
+from nws.core.findings.lengths import Obedience
 from nws.core.findings.policy_findings import PolicyFindings, SystemScore, split_seed
 from nws.core.findings.report_document import MetricFindings, ReportDocument, ShortArticles
 from nws.core.learning.training_config import FLUENCY
@@ -59,6 +60,7 @@ def build_document(
     findings: tuple[Finding, ...] = (),
     kinds: Sequence[KindTerms] = (),
     word_kinds: str = "",
+    obedience: tuple[Obedience, ...] = (),
 ) -> ReportDocument:
     """Make the document of a run, or of several runs together.
 
@@ -72,6 +74,7 @@ def build_document(
         findings: what checks found in the texts.
         kinds: what the summaries keep of each kind of word, by dataset and system.
         word_kinds: the signature of the kinds.
+        obedience: how well generators keep to n.
 
     Raises:
         RecipeError: the claim cannot be read, or the run does not have the claimed n.
@@ -89,6 +92,7 @@ def build_document(
         policies=None if training is None else _policies(points, metric, training),
         kept_by_kind=kept_by_kind(kinds),
         word_kinds=word_kinds,
+        obedience=obedience,
         **(_content_kept(points) if KEPT in points.scores else {}),
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}

@@ -188,3 +188,36 @@ class ClaimedLengths:
         """
         claimed = set(range(self.low, self.high + 1))
         return bool(self.best) and all(best.may_be and claimed.issuperset(best.may_be) for best in self.best)
+
+
+@dataclass(frozen=True, slots=True)
+class Obedience:
+    """How well a system keeps to the n words or characters that it is asked for, before any text is cut.
+
+    Attributes:
+        system: its name.
+        n: the number that it was asked for.
+        summaries: the number of its summaries at n.
+        written: their mean length.
+        exactly, within: the shares, in [0, 1], of summaries of length n, and of n at most. The others are cut.
+        off: the mean absolute difference between their length and n.
+        first_exactly, first_off: the same of first answers, before any draft; None where a system writes only one.
+        requests, drafts: the requests that all of this took, and the drafts that were read.
+    """
+
+    system: str
+    n: int
+    summaries: int
+    written: float
+    exactly: float
+    within: float
+    off: float
+    first_exactly: float | None
+    first_off: float | None
+    requests: int
+    drafts: int
+
+    @property
+    def miss(self) -> float:
+        """The mean difference between their length and n."""
+        return self.written - self.n

@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from nws.core.findings.comparisons import Comparison
 from nws.core.findings.content import Ceiling, ContentKept, KeptByKind, LateGain, OwnWords, WordsSaved
-from nws.core.findings.lengths import ClaimedLengths, MagicNumber
+from nws.core.findings.lengths import ClaimedLengths, MagicNumber, Obedience
 from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
 from nws.core.findings.statements import CutTexts, Headline, Statement
@@ -75,6 +75,7 @@ class ReportDocument(BaseModel, frozen=True):
         statements: by dataset, the findings, the most important first.
         warnings: by dataset, what limits the numbers.
         reference_lengths: by dataset, the median length of the references; empty where it is not known.
+        obedience: how well the generators keep to n, by system and n.
         policies: the findings on trained policies; None for a run that trains none.
         findings: what checks found in the texts of all runs.
         sources: by run, the name that each system of the run has here.
@@ -101,6 +102,7 @@ class ReportDocument(BaseModel, frozen=True):
     warnings: Mapping[str, tuple[Statement, ...]] = {}
     reference_lengths: Mapping[str, float] = {}
     claims: tuple[ClaimedLengths, ...] = ()
+    obedience: tuple[Obedience, ...] = ()
     policies: PolicyFindings | None = None
     findings: tuple[Finding, ...] = ()
     sources: Mapping[str, Mapping[str, str]] = {}

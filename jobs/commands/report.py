@@ -86,7 +86,7 @@ def _write_files(run: str | None, options: ReportOptions, store: str, as_json: b
         from nws.jobs.report.claim_answer import print_claims
         from nws.jobs.report.metric_names import find_metric
         from nws.jobs.report.policy_report import read_examples
-        from nws.jobs.report.printed_report import print_asked, print_full, print_report, read_asked
+        from nws.jobs.report.printed_report import print_costs, print_full, print_report, read_costs
         from nws.jobs.report.report_files import write_report
         from nws.jobs.report.run_report import read_report
 
@@ -99,18 +99,18 @@ def _write_files(run: str | None, options: ReportOptions, store: str, as_json: b
         folder = options.out or Path("reports") / info.id / ("" if chosen == DEFAULT_METRIC else chosen)
         with busy("Reading the report"):
             report = read_report(opened, info, chosen, labels, options.claim)
-            asked = read_asked(opened, info, report.names)
+            costs = read_costs(opened, info, report.names)
             examples = read_examples(opened, report) if options.full else ()
             curve = opened.learning_curve(info.id) if report.document.policies else ()
     if not as_json:
         console = PrintableConsole()
         if options.full:
             print_full(report, console, where, examples)
-            print_asked(asked, console)
+            print_costs(costs, console)
         else:
             print_report(report, console, where, options.metric and chosen)
         print_claims(report, console)
-    written = write_report(report, folder, options.style, asked, curve)
+    written = write_report(report, folder, options.style, costs, curve)
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
     else:

@@ -7,10 +7,9 @@ from typing import Any
 from rich.console import Console
 
 from nws.core.text.checks.all_checks import finding_lines
-from nws.core.text.length import LengthUnit
 from nws.jobs.report.brief import print_brief
 from nws.jobs.report.metric_names import metric_name, short_signature
-from nws.jobs.report.numerals import counted, percent
+from nws.jobs.report.numerals import counted
 from nws.jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
 from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit
 from nws.jobs.report.result_tables import (
@@ -18,6 +17,7 @@ from nws.jobs.report.result_tables import (
     kept_table,
     kinds_table,
     means_table,
+    obedience_table,
     other_lengths_table,
     smallest_tables,
     uncut_tables,
@@ -25,9 +25,9 @@ from nws.jobs.report.result_tables import (
 )
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import FULL_NAMES, SystemNames
-from nws.jobs.report.table import Cell, Table
+from nws.jobs.report.table import Table
 from nws.jobs.report.wording import HOW_SURE, told_warnings, what_it_is, worded
-from nws.jobs.store import ArticleTexts, AskedWords, EndpointUse, RunInfo, Store
+from nws.jobs.store import ArticleTexts, EndpointUse, RunInfo, Store
 
 
 def print_report(report: RunReport, console: Console, where: str = "", metric: str | None = None) -> None:
@@ -85,6 +85,8 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
             print_title(console, f"{dataset}: to keep in mind")
             for warning in told:
                 print_line(console, warning, style="yellow")
+    if document.obedience:
+        obedience_table(document, report.names).print(console)
     if document.findings:
         print_title(console, "What checks found in the texts")
         for line in finding_lines(document.findings):
@@ -145,83 +147,63 @@ def _print_tables(tables: Iterable[Table | None], console: Console) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Requests to a run's generators: kept lengths, and use of endpoints.
+class EndpointCosts:
+    """The requests of a run to its endpoints.
 
     Attributes:
-        words: how well they keep to n.
-        use: what those behind endpoints took.
-        prices: of a million tokens read, and written; None where the recipe does not say.
+        use: what each took.
+        prices: of a million tokens read, written, and read from a cache; None where the recipe does not say.
         names: what systems are called.
-        length_unit: what n counts.
     """
 
-    words: Sequence[AskedWords] = ()
     use: Sequence[EndpointUse] = ()
-    prices: tuple[float, float] | None = None
+    prices: tuple[float, float, float] | None = None
     names: SystemNames = FULL_NAMES
-    length_unit: LengthUnit = "words"
+
+    def cost(self, use: EndpointUse) -> float | None:
+        """The cost of all articles of the run, in the currency of the prices; None without prices."""
+        if self.prices is None:
+            return None
+        read, written, cached = self.prices
+        return ((use.read - use.cached) * read + use.written * written + use.cached * cached) / 1e6
+
+    def as_dict(self) -> dict[str, Any]:
+        """What each took as plain JSON values."""
+        return {"endpoint_use": [asdict(use) | {"cost": self.cost(use)} for use in self.use]}
 
 
-def read_asked(store: Store, run: RunInfo, names: SystemNames = FULL_NAMES) -> Asked:
-    """Read it from the summaries of a run, whose systems have these names."""
+def read_costs(store: Store, run: RunInfo, names: SystemNames = FULL_NAMES) -> EndpointCosts:
+    """Read them from the summaries of a run, whose systems have these names."""
     systems = run.revisions.get("generators", {})
     if not systems:
-        return Asked()
-    endpoint = run.recipe.get("endpoint") or {}
-    prices = tuple(endpoint[name] for name in ("input_price", "output_price") if endpoint.get(name) is not None)
-    words, use = store.asked_words(run.id, systems), store.endpoint_use(run.id, systems)
-    return Asked(words, use, prices if len(prices) == 2 else None, names, run.length_unit)
+        return EndpointCosts()
+    prices = (run.recipe.get("endpoint") or {}).get
+    read, written = prices("input_price"), prices("output_price")
+    known = None if read is None or written is None else (read, written, prices("cached_input_price", read))
+    return EndpointCosts(store.endpoint_use(run.id, systems), known, names)
 
 
-def asked_json(asked: Asked) -> dict[str, Any]:
-    """Requests to generators as plain JSON values."""
-    return {
-        f"asked_{asked.length_unit}": [asdict(words) for words in asked.words],
-        "endpoint_use": [asdict(use) | {"cost": _cost(use, asked.prices)} for use in asked.use],
-    }
-
-
-def print_asked(asked: Asked, console: Console) -> None:
-    """Print both; nothing if no generator was asked for n words and none is behind an endpoint."""
-    if asked.words:
-        _words_table(asked).print(console)
-    if asked.use:
+def print_costs(costs: EndpointCosts, console: Console) -> None:
+    """Print them; nothing if no generator is behind an endpoint."""
+    if costs.use:
         print_title(console, "Requests and tokens for 1,000 articles, at all n together")
-        for line in _costs(asked):
+        for line in _cost_lines(costs):
             print_line(console, line)
 
 
-def _words_table(asked: Asked) -> Table:
-    """Lengths that generators wrote, a row for each generator and n."""
-    unit = asked.length_unit
-    rows = [
-        (
-            *(asked.names[row.system], row.n, Cell(f"{row.written:.1f}")),
-            *(Cell(percent(row.exactly)), Cell(percent(row.over)), Cell(f"{row.off:.1f}")),
-        )
-        for row in sorted(asked.words, key=lambda row: (row.system, row.n))
-    ]
-    columns = ("system", "n", f"mean {unit}", "exactly n", "more than n", f"{unit} off n")
-    title = f"{unit.capitalize()} written, where n were asked for"
-    return Table(columns, rows, title, ("All before a summary is cut to n.",))
-
-
-def _costs(asked: Asked) -> Iterator[str]:
-    for use in asked.use:
-        requests, read, written = (1000 * count / use.articles for count in (use.requests, use.read, use.written))
-        line = f"{asked.names[use.system]}: {requests:,.0f} requests, {read:,.0f} tokens read, {written:,.0f} written"
-        if asked.prices is not None and (cost := _cost(use, asked.prices)) is not None:
-            prices = "{:g} and {:g} for a million tokens".format(*asked.prices)
+def _cost_lines(costs: EndpointCosts) -> Iterator[str]:
+    for use in costs.use:
+        counts = (1000 * count / use.articles for count in (use.requests, use.read, use.cached, use.written))
+        requests, read, cached, written = (f"{count:,.0f}" for count in counts)
+        of_cache = f" ({cached} of them from its cache)" if use.cached else ""
+        line = f"{costs.names[use.system]}: {requests} requests, {read} tokens read{of_cache}, {written} written"
+        if costs.prices is not None and (cost := costs.cost(use)) is not None:
+            prices = "{:g} and {:g} for a million tokens".format(*costs.prices[:2])
             line += f"; cost {1000 * cost / use.articles:,.2f} at {prices}"
+            line += f", {costs.prices[2]:g} from its cache" if use.cached else ""
         yield line
         if use.models > 1:
             yield (
-                f"{asked.names[use.system]}: {use.models} models have answered under this name, so its means mix them. "
+                f"{costs.names[use.system]}: {use.models} models have answered under this name, so its means mix them. "
                 "Each row names its model (answered_by in extra)."
             )
-
-
-def _cost(use: EndpointUse, prices: tuple[float, float] | None) -> float | None:
-    """The cost of all articles of the run, in the currency of the prices; None without prices."""
-    return None if prices is None else (use.read * prices[0] + use.written * prices[1]) / 1e6

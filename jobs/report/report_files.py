@@ -20,7 +20,7 @@ from nws.jobs.report.drawing import draw
 from nws.jobs.report.figure_files import PAPER_WIDTHS, save
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.policy_report import learning_sheet, policies_sheet
-from nws.jobs.report.printed_report import Asked, asked_json
+from nws.jobs.report.printed_report import EndpointCosts
 from nws.jobs.report.result_tables import kept_table, kinds_table, means_table
 from nws.jobs.report.run_report import RunReport, run_json
 from nws.jobs.report.sweep_charts import best_by_kind, curves_sheet, kept_sheet, kinds_sheet
@@ -59,19 +59,19 @@ def write_report(
     report: RunReport,
     out_dir: Path,
     style: Style = "screen",
-    asked: Asked | None = None,
+    costs: EndpointCosts | None = None,
     curve: Sequence[CurveRow] = (),
 ) -> ReportFiles:
     """Write a report: all of it as `report.json`, and its parts as CSV, LaTeX, PNG and SVG.
 
-    `out_dir` is made where it does not exist; files of an earlier report in it are replaced. `asked` is what the run's
-    generators were asked for, `curve` how its policies learned.
+    `out_dir` is made where it does not exist; files of an earlier report in it are replaced. `costs` are those of the
+    run's endpoints, `curve` how its policies learned.
 
     Raises:
         NwsError: `out_dir` cannot be written.
     """
     path = out_dir / "report.json"
-    values = report_json(report) | (asked_json(asked) if asked is not None else {})
+    values = report_json(report) | (costs.as_dict() if costs is not None else {})
     tables: list[Path] = []
     plots: list[Path] = []
     try:

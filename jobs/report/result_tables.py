@@ -147,6 +147,28 @@ def _interval_of_n(kept: ContentKept, smallest: SmallestN) -> str:
     return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
 
 
+def obedience_table(document: ReportDocument, names: SystemNames) -> Table:
+    """How well generators keep to n, a row for each of them and n."""
+    unit = document.unit
+    rows = [
+        (
+            *(names[of.system], of.n, Cell(f"{of.written:.1f}"), Cell(percent(of.exactly)), Cell(percent(of.within))),
+            *(Cell(f"{of.miss:+.1f}"), Cell(f"{of.off:.1f}")),
+            Cell("–" if of.first_off is None else f"{of.first_off:.1f}"),
+            *(Cell(f"{count / of.summaries:.1f}") for count in (of.requests, of.drafts)),
+        )
+        for of in document.obedience
+    ]
+    columns = ("system", "n", f"mean\n{unit}", "exactly\nn", "within\nn", "miss", "absolute\nmiss", "first\nanswers")
+    notes = (
+        f"All before a summary is cut; those beyond n are cut. Miss: {unit} written minus n, the mean of all, and of "
+        "absolute values; “first answers”: the absolute miss of these, before drafts were asked for.",
+        "Requests and drafts: for each summary.",
+    )
+    title = f"Do systems keep to n? {unit.capitalize()} that they wrote when asked for n"
+    return Table((*columns, "requests", "drafts"), rows, title, notes)
+
+
 def best_n_table(report: RunReport, dataset: str) -> Table | None:
     """The magic numbers of each system by metric: of the largest mean, of the largest gain, and of single articles."""
     names = report.names

@@ -6,7 +6,6 @@ from nws.jobs.store.articles import ArticleTexts as ArticleTexts
 from nws.jobs.store.articles import PaidText as PaidText
 from nws.jobs.store.articles import Reusable as Reusable
 from nws.jobs.store.lifecycle import new_run_id as new_run_id
-from nws.jobs.store.means import AskedWords as AskedWords
 from nws.jobs.store.means import EndpointUse as EndpointUse
 from nws.jobs.store.queries import QueryResult as QueryResult
 from nws.jobs.store.results import FailureInfo as FailureInfo

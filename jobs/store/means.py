@@ -11,10 +11,24 @@ With them the run's report document is stored, which no view computes while a ru
 import zlib
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import Connection, Float, case, cast, column, delete, exists, func, or_, select, table, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    case,
+    cast,
+    column,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    table,
+    update,
+)
 
 from nws.core.metrics.specs import DEFAULT_METRIC, F1S, Metric
 from nws.jobs.store.articles import in_run
@@ -36,6 +50,7 @@ from nws.jobs.store.tables import (
 )
 
 if TYPE_CHECKING:  # with pydantic, which `nws ls` need not wait for
+    from nws.core.findings.lengths import Obedience
     from nws.core.findings.report_document import ReportDocument
 
 ROWS_AT_ONCE = 10_000
@@ -53,28 +68,6 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class AskedWords:
-    """How well a system keeps to n, in the unit of its run's lengths.
-
-    Attributes:
-        system: its name.
-        n: the number of words or characters that it was asked for.
-        summaries: the number of its summaries at n.
-        written: their mean length before any was cut.
-        exactly, over: the shares, in [0, 1], of summaries of length n, and of longer ones.
-        off: the mean absolute difference between their length and n.
-    """
-
-    system: str
-    n: int
-    summaries: int
-    written: float
-    exactly: float
-    over: float
-    off: float
-
-
-@dataclass(frozen=True, slots=True)
 class EndpointUse:
     """The cost of a system behind an endpoint, over all n.
 
@@ -83,6 +76,7 @@ class EndpointUse:
         articles: the number of articles.
         requests: the number of requests that it was sent.
         read, written: tokens, as the endpoint counts them; 0 if it does not.
+        cached: those of `read` that it has read from its cache.
         models: the number of different models that have answered, by the names that the endpoint gives; 0 without any.
     """
 
@@ -91,16 +85,19 @@ class EndpointUse:
     requests: int
     read: int
     written: int
+    cached: int
     models: int
 
 
-_ASKED, _WRITTEN = (
+_ASKED, _WRITTEN, _FIRST = (
     func.coalesce(*(SummaryRow.extra[f"{unit}_{count}"].as_integer() for unit in ("words", "characters")))
-    for count in ("asked", "written")
+    for count in ("asked", "written", "first")
 )
+_DRAFTS = SummaryRow.extra["drafts"].as_integer()
 _REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
+_CACHED = SummaryRow.extra["cached_tokens"].as_integer()
 _ANSWERED_BY = SummaryRow.extra["answered_by"].as_string()
 _NUMBERS = ("articles", *(f"{metric}_mean" for metric in F1S))
 _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", *_NUMBERS)))
@@ -115,18 +112,26 @@ def curve_means(connection: Connection, run_id: str) -> dict[tuple[str, str, int
     return dict(sorted(means.items()))
 
 
-def asked_words(connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
+def obedience(connection: Connection, run_id: str, systems: Collection[str]) -> "list[Obedience]":
     """How well systems keep to n that were asked for n words or characters, by system and n."""
-    written = cast(_WRITTEN, Float)
-    shares = [cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)]
-    means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
+    from nws.core.findings.lengths import Obedience
+
+    def share(is_so: ColumnElement[bool], of: ColumnElement[int]) -> ColumnElement[float]:
+        return func.avg(cast(case((of.is_(None), None), (is_so, 1), else_=0), Float))
+
+    def off(length: ColumnElement[int]) -> ColumnElement[float]:
+        return func.avg(func.abs(cast(length, Float) - cast(_ASKED, Float)))
+
+    written = share(_WRITTEN == _ASKED, _WRITTEN), share(_WRITTEN <= _ASKED, _WRITTEN), off(_WRITTEN)
+    first = share(_FIRST == _ASKED, _FIRST), off(_FIRST)
+    sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _DRAFTS))
     query = (
-        select(SummaryRow.system, SummaryRow.n, func.count(), *means)
+        select(SummaryRow.system, SummaryRow.n, func.count(), func.avg(cast(_WRITTEN, Float)), *written, *first, *sums)
         .where(in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
         .group_by(SummaryRow.system, SummaryRow.n)
         .order_by(SummaryRow.system, SummaryRow.n)
     )
-    return [AskedWords(*row) for row in connection.execute(query)]
+    return [Obedience(*row) for row in connection.execute(query)]
 
 
 def endpoint_use(connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
@@ -135,7 +140,7 @@ def endpoint_use(connection: Connection, run_id: str, systems: Collection[str]) 
     An answer that was cut to every n counts once, with the row that has it uncut.
     """
     articles = func.count(SummaryRow.article_id.distinct())
-    sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION))
+    sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION, _CACHED))
     query = (
         select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
         .where(in_run(connection, run_id), SummaryRow.system.in_(systems))
@@ -267,7 +272,12 @@ def built_document(
         training = Training(reward, reward == run.signatures["bertscore"], curve, greedy)
     findings = tuple(Finding(**finding) for run in runs for finding in run.findings)
     kinds = read_kind_terms(connection, sources)
-    return build_document(together, metric, training, claim, sources, findings, *kinds)
+    obeyed = tuple(
+        replace(of, system=sources[run.id].get(of.system, of.system))
+        for run in runs
+        for of in obedience(connection, run.id, run.revisions.get("generators", {}))
+    )
+    return build_document(together, metric, training, claim, sources, findings, *kinds, obeyed)
 
 
 def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], Rows]:

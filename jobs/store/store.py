@@ -72,7 +72,7 @@ class Store(Database):
     paid_texts = reads(articles.paid_texts)
 
     curve_means = reads(means.curve_means)
-    asked_words = reads(means.asked_words)
+    obedience = reads(means.obedience)
     endpoint_use = reads(means.endpoint_use)
     document = reads(means.document)
     stored_document = reads(means.stored_document)

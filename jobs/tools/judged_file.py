@@ -17,7 +17,7 @@ from nws.core.analysis.intervals import mean_interval
 from nws.core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from nws.core.findings.scores import CONFIDENCE, Interval
 from nws.core.metrics.judge import MOST_TOKENS, Judge, without_score
-from nws.core.models.endpoint import BYTES_PER_TOKEN, Question, USAGE, EndpointAnswer, token_limit
+from nws.core.models.endpoint import BYTES_PER_TOKEN, USAGE, EndpointAnswer, Question, token_limit
 from nws.core.text.length import count_words
 from nws.core.text.reader import is_file, naming, read_rows
 from nws.core.text.rows import cleaned, name_of, text_of

@@ -25,6 +25,7 @@ from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.archive import Archive, build_archive, viewed_systems
 from nws.jobs.report.page.sections import opening, policy_section, sweep_section
 from nws.jobs.report.policy_report import read_examples
+from nws.jobs.report.result_tables import obedience_table
 from nws.jobs.report.run_report import RunReport, read_report, require_findings
 from nws.jobs.report.run_status import duration, made_by
 from nws.jobs.report.system_names import names_of, system_notes, with_labels
@@ -157,6 +158,8 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         gained_over=tuple(dict.fromkeys(gain.name for section in page.sections for gain in section["gains"])),
         # Whether there is a dataset with several n, to draw something by n.
         has_curves=any(len(section["lengths"]) > 1 for section in page.sections),
+        # How well generators keep to n.
+        obeyed=obedience_table(page.report.document, page.report.names) if page.report.document.obedience else None,
         way_back=way_back,
         style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
         script=Markup(_SCRIPT),
