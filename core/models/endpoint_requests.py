@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import httpx2
 import openai
@@ -66,6 +66,7 @@ for _name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _T = TypeVar("_T")
+_Done: TypeAlias = "queue.SimpleQueue[tuple[Article, Future[Summaries]]]"
 
 
 class _RefusedError(EndpointError):
@@ -150,18 +151,14 @@ class LoadedEndpoint:
             asked: articles, each with the values of n (`UNCUT` for none). They are pulled as they are needed.
         """
         source, under_way = iter(asked), 0
-        done = queue.SimpleQueue[tuple[Article, Future[Summaries]]]()
-        with _loop() as loop:
-            client = self._client()
+        done: _Done = queue.SimpleQueue()
+        with _loop() as loop, self._closing_client(loop) as client:
             free = asyncio.Semaphore(self._endpoint.concurrency)
             while True:
                 for article, lengths in itertools.islice(source, self._endpoint.concurrency - under_way):
-                    future = asyncio.run_coroutine_threadsafe(
-                        self._summaries(client, free, article.text, lengths), loop
-                    )
-                    future.add_done_callback(
-                        functools.partial(lambda article, future: done.put((article, future)), article)
-                    )
+                    answers = self._summaries(client, free, article.text, lengths)
+                    future = asyncio.run_coroutine_threadsafe(answers, loop)
+                    future.add_done_callback(functools.partial(_put, done, article))
                     under_way += 1
                 if not under_way:
                     return
@@ -172,6 +169,16 @@ class LoadedEndpoint:
                     continue
                 under_way -= 1
                 yield article, answered.result()
+
+    @contextlib.contextmanager
+    def _closing_client(self, loop: asyncio.AbstractEventLoop) -> Iterator[openai.AsyncOpenAI]:
+        """A client for a loop in another thread. Its connections are closed at the end, if that takes no time."""
+        client = self._client()
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(TimeoutError):
+                asyncio.run_coroutine_threadsafe(client.close(), loop).result(_CLOSING_SECONDS)
 
     async def _summaries(
         self, client: openai.AsyncOpenAI, free: asyncio.Semaphore, text: str, lengths: Sequence[int]
@@ -247,7 +254,7 @@ class LoadedEndpoint:
         """
         async with free:
             began = time.perf_counter()
-            first, *others = await self._ask(client, question)
+            first, *others = (await self._ask(client, question))[: question.choices]
             return [replace(first, seconds=time.perf_counter() - began), *others]
 
     def _client(self) -> openai.AsyncOpenAI:
@@ -301,6 +308,10 @@ class LoadedEndpoint:
         endpoint = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
         settings = ("parameters", "set") if "parameters" in cure else ()
         return kind(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip(), settings=settings)
+
+
+def _put(done: "_Done", article: Article, future: "Future[Summaries]") -> None:
+    done.put((article, future))
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:

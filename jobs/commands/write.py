@@ -31,6 +31,9 @@ class WriteOptions:
         "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
     )
     parameters: list[str] | None = plain(*PARAMETERS)
+    drafts: int | None = plain(
+        "--drafts N", "Where an endpoint's first answer has not the right length: how many more to choose from."
+    )
     batch_out: Path | None = plain("--batch-out FILE", "Ask nothing: write the requests of a batch to this JSONL file.")
     batch_in: Path | None = plain("--batch-in FILE", "Ask nothing: the answers of a batch are in this JSONL file.")
     text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
@@ -78,7 +81,9 @@ def write(
     settings |= {"endpoint.parameters": parse_settings(options.parameters or (), "--parameters")}
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
-        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
+        given = {key: value for key, value in settings.items() if value}
+        given |= {} if options.drafts is None else {"endpoint.drafts": options.drafts}
+        recipe = load_recipe(BaselinesRecipe, "sample", given)
         language = common_language(articles)
         stage = stage_to_write(recipe, language)
     rows = (CheckedRow(article.key, article.text) for article in articles[:LOOKED_AT])

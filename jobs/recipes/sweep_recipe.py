@@ -68,6 +68,8 @@ class Phase1Recipe(RunRecipe):
 
 
 MOST_DRAFTS = 100
+IF_GIVEN = Field(exclude_if=lambda value: value is None)
+"""0 is given, too."""
 
 
 class EndpointRecipe(Strict):
@@ -87,11 +89,11 @@ class EndpointRecipe(Strict):
 
     base_url: str | None = None
     concurrency: PositiveInt = 8
-    drafts: Annotated[Annotated[int, Field(ge=0, le=MOST_DRAFTS)] | None, IF_SET] = None
+    drafts: Annotated[Annotated[int, Field(ge=0, le=MOST_DRAFTS)] | None, IF_GIVEN] = None
     parameters: Annotated[Annotated[dict[str, Any], AfterValidator(plain_parameters)] | None, IF_SET] = None
     input_price: Annotated[float, Field(ge=0)] | None = None
     output_price: Annotated[float, Field(ge=0)] | None = None
-    cached_input_price: Annotated[Annotated[float, Field(ge=0)] | None, IF_SET] = None
+    cached_input_price: Annotated[Annotated[float, Field(ge=0)] | None, IF_GIVEN] = None
 
 
 def _has_its_places(prompt: str | None) -> str | None:

@@ -13,6 +13,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from nws.core.article import Article
+from nws.core.errors import EndpointError
+from nws.core.models.endpoint import EndpointAnswer
+from nws.core.models.endpoint_requests import LoadedEndpoint
+
 Server = TypeVar("Server", bound=socketserver.BaseServer)
 FIRST = "Hello"
 """What is asked before any article."""
@@ -110,6 +115,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args: object) -> None:
         pass
+
+
+def written(loaded: LoadedEndpoint, text: str, *lengths: int) -> list[EndpointAnswer]:
+    """The summaries of a text of these lengths; raises the first error."""
+    article = Article("d", "test", "key", text, ("A reference.",))
+    ((_, found),) = filter(None, loaded.write([(article, lengths)]))
+    for answer in found.values():
+        if isinstance(answer, EndpointError):
+            raise answer
+    return [answer for answer in found.values() if isinstance(answer, EndpointAnswer)]
 
 
 def _summary(content: str) -> Reply:

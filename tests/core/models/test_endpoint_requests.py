@@ -8,16 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
+from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once, written
 
+from nws.core.article import Article
 from nws.core.errors import EndpointError, RecipeError
-from nws.core.models.endpoint import Endpoint, default_url
-from nws.core.models.endpoint_requests import LoadedEndpoint, Question
+from nws.core.models.endpoint import Endpoint, Question, default_url
+from nws.core.models.endpoint_requests import LoadedEndpoint
 from nws.core.models.generators import PromptTemplate
 
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")
 TEXT = "Snow fell on Dover and closed every school of the town."
+SEED = Endpoint("tiny", "http://a", PROMPT).question(TEXT, 2, 3).seed
 
 
 @pytest.fixture
@@ -34,16 +36,16 @@ def load(server: OpenAiServer, **changes: Any) -> LoadedEndpoint:
 
 def test_what_is_sent_and_what_is_kept(server: OpenAiServer) -> None:
     loaded = load(server)
-    short, long = loaded([TEXT, TEXT], [0, 0], [2, 5])
+    short, long = written(loaded, TEXT, 2, 5)
     assert (short.text, long.text) == ("Snow fell on Dover", "Snow fell on Dover and closed every")
-    counted = {"requests": 1, "prompt_tokens": 100, "completion_tokens": 7}
+    counted = {"requests": 1, "prompt_tokens": 100, "completion_tokens": 7, "drafts": 0, "words_first": 4}
     assert short.extra == {"answered_by": "tiny-2026", "finish": "stop"} | counted
     asked = {body["messages"][0]["content"]: body for body in server.asked}
     assert asked[f"In 2 words:\n\n{TEXT}"] == {
         "model": "tiny",
         "messages": [{"role": "user", "content": f"In 2 words:\n\n{TEXT}"}],
         "temperature": 0,
-        "seed": 3,
+        "seed": SEED,
         "max_tokens": 48,
     }
     assert set(server.keys) == {f"Bearer {KEY}"}
@@ -67,24 +69,25 @@ def test_thoughts_are_no_summary(server: OpenAiServer, content: Any, finish: Any
     loaded = load(server)
     if told:
         with pytest.raises(EndpointError, match=told):
-            loaded([TEXT], [0], [2])
+            written(loaded, TEXT, 2)
         return
-    (answer,) = loaded([TEXT], [0], [2])
+    (answer,) = written(loaded, TEXT, 2)
     assert (answer.text, answer.extra.get("raw_text", MISTRAL)) == ("Snow fell.", content)
-    assert load(server, clean_outputs=())([TEXT], [0], [2])[0].text == "<think>Hm"
+    assert written(load(server, clean_outputs=()), TEXT, 2)[0].text == "<think>Hm"
 
 
 def test_an_endpoint_that_needs_no_key_gets_none(server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
-    load(server)([TEXT], [0], [2])
+    written(load(server), TEXT, 2)
     assert set(server.keys) == {None}
 
 
 def test_as_many_requests_as_allowed_are_under_way_at_once(server: OpenAiServer) -> None:
     """Four at a time: with fewer, the handlers would wait for each other in vain, and with more one would be left."""
     server.together = threading.Barrier(4)
-    written = load(server, concurrency=4)([f"{i} {TEXT}" for i in range(8)], [0] * 8, [1] * 8)
-    assert [answer.text.split()[0] for answer in written] == list("01234567")
+    articles = [Article("d", "test", str(i), f"{i} {TEXT}", ("A reference.",)) for i in range(8)]
+    found = filter(None, load(server, concurrency=4).write((article, [1]) for article in articles))
+    assert sorted(answers[1].text.split()[0] for _, answers in found) == list("01234567")
     assert server.together.n_waiting == 0
 
 
@@ -109,11 +112,11 @@ def test_what_may_pass_is_tried_again(
     monkeypatch.setattr("openai._base_client.anyio.sleep", sleep)
     loaded = load(server)
     server.script.extend([reply] * 3)
-    assert loaded([TEXT], [0], [2])[0].text == "Snow fell on Dover"
+    assert written(loaded, TEXT, 2)[0].text == "Snow fell on Dover"
     assert (len(server.asked), pauses) == (4, [pause] * 3)
     server.script.extend([reply] * 4)
     with pytest.raises(EndpointError, match=r"The endpoint http://127.*/v1, asked by .* for tiny, (answered|does not)"):
-        loaded(["Another."], [0], [2])
+        written(loaded, "Another.", 2)
     assert len(server.asked) == 8, "that was the last attempt"
 
 
@@ -151,8 +154,8 @@ def test_the_key_is_in_no_log(server: OpenAiServer, caplog: pytest.LogCaptureFix
     server.scripted["bad"] = Reply(400, {"error": {"message": KEY}})
     loaded = load(server)
     with pytest.raises(EndpointError, match=r"answered 400: \[key\]") as caught:
-        loaded(["bad"], [0], [2])
-    (answer,) = loaded.ask([Question("bad", 5)])
+        written(loaded, "bad", 2)
+    (answer,) = loaded.ask([Question("bad", 5, 3)])
     assert isinstance(answer, EndpointError)
     for error in (caught.value, answer):
         assert KEY not in "".join(traceback.format_exception(error))
@@ -180,13 +183,13 @@ def test_what_decides_a_text_is_in_what_it_is_recorded_as() -> None:
     changes = ({"model": "other"}, {"url": "http://b/v1"}, {"prompt": other_prompt}, warm)
     several = [one, *(replace(one, **change) for change in changes)]
     assert len({endpoint.revision for endpoint in several}) == len({*map(repr, several)}) == 5
-    assert one.revision.endswith("|temperature=0, seed of the run, max_tokens=8n+32")
+    assert one.revision.endswith("|temperature=0, seed by run, article, n and draft, max_tokens=8n+32")
     assert several[-1].signature == f"{one.signature}|parameters=3e6157c7"
     for equal in ({"concurrency": 1}, {"parameters": {"extra_body": {"temperature": 1}, "top_p": 0.5}}):
         assert repr(replace(several[-1], **equal)) == repr(several[-1]), "rows are copied all the same"
 
 
-OURS = {"temperature": 0, "seed": 3, "max_tokens": 48}
+OURS = {"temperature": 0, "seed": SEED, "max_tokens": 48}
 
 
 @pytest.mark.parametrize(
@@ -194,18 +197,18 @@ OURS = {"temperature": 0, "seed": 3, "max_tokens": 48}
     [
         ({"temperature": 1, "top_p": 0.9}, OURS | {"temperature": 1, "top_p": 0.9}),
         (dict.fromkeys([*OURS, "top_p"]), {}),
-        ({"max_completion_tokens": "max_tokens"}, {"temperature": 0, "seed": 3, "max_completion_tokens": 48}),
-        ({"max_completion_tokens": 4000}, {"temperature": 0, "seed": 3, "max_completion_tokens": 4000}),
+        ({"max_completion_tokens": "max_tokens"}, {"temperature": 0, "seed": SEED, "max_completion_tokens": 48}),
+        ({"max_completion_tokens": 4000}, {"temperature": 0, "seed": SEED, "max_completion_tokens": 4000}),
         ({"max_completion_tokens": None}, OURS),
         ({"max_completion_tokens": 9, "max_tokens": 8}, OURS | {"max_completion_tokens": 9, "max_tokens": 8}),
-        ({"my_seed": "seed", "stop": "no"}, {"temperature": 0, "max_tokens": 48, "my_seed": 3, "stop": "no"}),
-        ({"extra_body": {"top_k": 5, "max_tokens": None}}, {"temperature": 0, "seed": 3, "top_k": 5}),
+        ({"my_seed": "seed", "stop": "no"}, {"temperature": 0, "max_tokens": 48, "my_seed": SEED, "stop": "no"}),
+        ({"extra_body": {"top_k": 5, "max_tokens": None}}, {"temperature": 0, "seed": SEED, "top_k": 5}),
     ],
 )
 def test_parameters_set_add_rename_and_leave_out(
     server: OpenAiServer, parameters: dict[str, Any], sent: dict[str, Any]
 ) -> None:
-    load(server, parameters=parameters)([TEXT], [0], [2])
+    written(load(server, parameters=parameters), TEXT, 2)
     (body,) = server.asked
     assert {name: value for name, value in body.items() if name not in ("model", "messages")} == sent
 
@@ -275,3 +278,56 @@ def test_the_advice_is_on_what_was_sent(server: OpenAiServer) -> None:
     server.first = Reply(400, _error("'max_tokens' was replaced by 'max_completion_tokens'."))
     with pytest.raises(EndpointError, match=r"_tokens'\.$"):
         load(server, parameters=dict.fromkeys(OURS))
+
+
+def choices(*texts: str) -> dict[str, Any]:
+    """A completion with several choices."""
+    several = [completion(text)["choices"][0] | {"index": i} for i, text in enumerate(texts)]
+    return completion("") | {"choices": several}
+
+
+REFUSAL = {"error": {"message": "n <= 1"}}
+TWO, THREE, FOUR = "Snow fell", "Snow fell there", "Snow fell on Dover"
+
+
+@pytest.mark.parametrize(
+    ("length", "n", "replies", "taken", "counts"),
+    [
+        ("exactly", 2, [completion(TWO)], TWO, (1, 0)),
+        ("exactly", 2, [completion(FOUR), choices(THREE, TWO, FOUR)], TWO, (2, 3)),
+        # Fewer than were asked for: the others follow one by one, until one is right.
+        ("exactly", 2, [completion(FOUR), choices(THREE), completion(TWO)], TWO, (3, 2)),
+        # The server refuses several at once.
+        ("exactly", 3, [completion(FOUR), REFUSAL, completion(TWO), completion(THREE)], THREE, (3, 2)),
+        ("exactly", 9, [completion(TWO), choices(THREE, FOUR, TWO)], FOUR, (2, 3)),
+        ("at_most", 3, [completion(FOUR), choices(FOUR, TWO, THREE)], THREE, (2, 3)),
+        ("at_most", 3, [completion(TWO)], TWO, (1, 0)),
+        ("free", 2, [completion(FOUR)], FOUR, (1, 0)),
+    ],
+)  # fmt: skip
+def test_drafts_are_asked_for_until_one_has_the_right_length(
+    server: OpenAiServer, length: Any, n: int, replies: list[Any], taken: str, counts: tuple[int, int]
+) -> None:
+    server.script.extend(Reply(400 if "error" in body else 200, body) for body in replies)
+    loaded = load(server, length=length, drafts=0 if length == "free" else 3)
+    (answer,) = written(loaded, TEXT, n)
+    assert (answer.text, answer.extra["requests"], answer.extra["drafts"]) == (taken, *counts)
+    assert answer.extra["prompt_tokens"] == 100 * counts[0]
+    first, *drafts = server.asked
+    assert first["temperature"] == 0
+    assert all(body["temperature"] == 0.8 for body in drafts)
+    assert len({body["seed"] for body in server.asked if "n" not in body}) == len(
+        [b for b in server.asked if "n" not in b]
+    )
+    server.asked.clear()
+    server.script.extend(Reply(400 if "error" in body else 200, body) for body in replies if "error" not in body)
+    assert written(loaded, TEXT, n)[0].text == taken, "and again the same"
+
+
+def test_the_first_request_of_an_article_goes_out_alone(server: OpenAiServer) -> None:
+    """The others find its text in the endpoint's cache."""
+    before: list[int] = []
+    server.writes = lambda content: before.append(len(server.asked)) or "Snow fell"
+    written(load(server), TEXT, 2, 5, 9)
+    assert before[0] == 1
+    assert "In 2 words" in server.asked[0]["messages"][0]["content"]

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai_server import retry_at_once
 
+from nws.core.article import Article
 from nws.core.errors import EndpointError
 from nws.core.models import endpoint_requests
 from nws.core.models.endpoint import (
@@ -22,7 +23,7 @@ from nws.core.models.endpoint import (
     Endpoint,
     EndpointAnswer,
     UnusableReplyError,
-    read_answer,
+    read_answers,
 )
 from nws.core.models.endpoint_requests import LoadedEndpoint
 from nws.core.models.generators import PromptTemplate
@@ -46,16 +47,10 @@ def load(server: HostileServer, monkeypatch: pytest.MonkeyPatch) -> LoadedEndpoi
 
 def ask(loaded: LoadedEndpoint, tricks: list[str]) -> dict[str, EndpointAnswer | str]:
     """The answer to an article for each trick, or what is told. All are asked for at once."""
-    texts = [naming(trick) for trick in tricks]
-    with contextlib.suppress(EndpointError):
-        loaded(texts, [0] * len(texts), [5] * len(texts))
-    found: dict[str, EndpointAnswer | str] = {}
-    for trick, text in zip(tricks, texts, strict=True):  # nothing is asked for again
-        try:
-            (found[trick],) = loaded([text], [0], [5])
-        except EndpointError as error:
-            found[trick] = str(error)
-    return found
+    articles = [Article("d", "test", trick, naming(trick), ("A reference.",)) for trick in tricks]
+    written = filter(None, loaded.write((article, [5]) for article in articles))
+    answers = {article.key: found[5] for article, found in written}
+    return {trick: str(one) if isinstance(one, EndpointError) else one for trick, one in answers.items()}
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +74,8 @@ def test_a_reply_ends_in_a_summary_or_in_words(trick: str, found: dict[str, Endp
     assert KEY not in repr(came)
     if isinstance(came, EndpointAnswer):
         assert not expected.told, came
-        assert (came.text, came.extra) == (expected.text, {**(expected.extra or {}), "requests": 1})
+        counts = {"requests": 1, "drafts": 0, "words_first": len(came.text.split())}
+        assert (came.text, came.extra) == (expected.text, {**(expected.extra or {}), **counts})
         assert sum(int(came.extra.get(name, 0)) for name in USAGE) < 2**31
     else:
         assert expected.told, came
@@ -130,7 +126,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_of_any_json_comes_a_summary_that_can_be_stored_or_a_reason(reply: object) -> None:
     with contextlib.suppress(UnusableReplyError):
-        answer = read_answer(json.dumps(reply).encode(), lambda text: text)
+        answer, *_ = read_answers(json.dumps(reply).encode(), lambda text: text)
         assert not {"\0", "\n"} & {*answer.text, *"".join(map(str, answer.extra.values()))}
         assert json.dumps([answer.text, answer.extra], ensure_ascii=False, allow_nan=False).encode()
         assert sum(int(answer.extra.get(name, 0)) for name in USAGE) <= 2 * 10**9

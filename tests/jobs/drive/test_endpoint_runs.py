@@ -1,6 +1,7 @@
 """Runs whose summaries come from an endpoint: what is asked, stored, paid for once, and told where it fails."""
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from stored_rows import rows
 from undisturbed import QUIET
 
 from nws.core.errors import EndpointError
-from nws.core.models.endpoint import read_answer
+from nws.core.models.endpoint import read_answers
 from nws.core.text.length import count_characters
 from nws.jobs.drive import driver
 from nws.jobs.drive.dry_run import describe, print_description
@@ -44,6 +45,7 @@ def planned(tiny_models: dict[str, Path], **changes: object) -> Plan:
             "n": [1, 5],
             "systems": ["openai:tiny"],
             "prompt": PROMPT,
+            "endpoint": {"drafts": 0},
         },
     }
     return plan_job("baselines", "sample", asked | changes)
@@ -69,8 +71,8 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
         assert (len(str(text).split()), words) == (n, n)
         assert (int(str(asked)), int(str(written)), prompt_tokens, answered_by) == (n, n + 2, 100, "tiny-2026")
     assert len(server.asked) == 6
-    words = store.asked_words(first.run_id, found.systems)
-    assert [(one.n, one.summaries, one.written, one.over) for one in words] == [(1, 3, 3, 1), (5, 3, 7, 1)]
+    words = store.obedience(first.run_id, found.systems)
+    assert [(one.n, one.summaries, one.written, one.within) for one in words] == [(1, 3, 3, 0), (5, 3, 7, 0)]
     (used,) = store.endpoint_use(first.run_id, found.systems)
     assert (used.articles, used.requests, used.read, used.written) == (3, 6, 600, 42)
 
@@ -93,7 +95,10 @@ def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, t
     said = io.StringIO()
     print_description(describe(planned(tiny_models)), Console(file=said, width=500))
     (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
-    assert told.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
+    assert re.fullmatch(
+        r"openai:tiny\|prompt=ad6eb8d0: 6 requests, at most about [\d,]+ tokens to read and 336 to write; less .*",
+        told.split(maxsplit=1)[1],
+    )
     assert server.asked == [], "and it sends none"
 
 
@@ -158,7 +163,9 @@ def test_thoughts_are_counted_and_earlier_ones_asked_for_anew(
 ) -> None:
     server.scripted[""] = Reply(200, completion("<think>Hm.</think>alpha beta"))
     with monkeypatch.context() as earlier:  # code that kept what it was sent
-        earlier.setattr("nws.core.models.endpoint_requests.read_answer", lambda body, hide, _: read_answer(body, hide))
+        earlier.setattr(
+            "nws.core.models.endpoint_requests.read_answers", lambda body, hide, _: read_answers(body, hide)
+        )
         first = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
     assert {row[2] for row in table(store, first.run_id) if row[1] == 1} == {"<think>Hm.</think>alpha"}
     monkeypatch.setattr("nws.jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
@@ -207,7 +214,7 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
     """The server writes five words, whatever it is asked for but words."""
-    asked = {"datasets.limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2}}
+    asked = {"datasets.limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2, "drafts": 0}}
     own = {"encoder": str(tiny_models["bert"]), "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}}
     systems = ["lead", "openai:tiny", str(tiny_models["llama"]), str(tiny_models["bart"])]
     found = plan_job("baselines", "sample", asked | own | {"systems": systems})
@@ -227,8 +234,8 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     whole = {text for system, n, text, _, _ in stored if system.startswith("openai") and n == 60}
     assert all(len(text.split()) == 5 for text in whole)
     run = store.run_info(outcome.run_id)
-    (twelve, sixty) = store.asked_words(run.id, [name for name in found.systems if name.startswith("openai")])
-    assert (twelve.n, twelve.over, sixty.n, sixty.over) == (12, 1, 60, 0)
+    (twelve, sixty) = store.obedience(run.id, [name for name in found.systems if name.startswith("openai")])
+    assert (twelve.n, twelve.within, sixty.n, sixty.within) == (12, 0, 60, 1)
     assert twelve.written == sixty.written == sum(map(count_characters, whole)) / 3
     (used,) = store.endpoint_use(run.id, [name for name in found.systems if name.startswith("openai")])
     assert used.requests == 6
