@@ -2,11 +2,13 @@
 
 import json
 import signal
+from collections import Counter
 from pathlib import Path
 
 import nws_process
 import pytest
 from hostile_server import eventually, hostile_server, naming
+from openai_server import openai_server
 
 from nws.jobs.store import open_store
 
@@ -43,3 +45,46 @@ def test_ctrl_c_ends_a_run_whose_endpoint_does_not_end(tmp_path: Path, engine: s
             nws_process.end(again)
     with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
         assert store.run_info(run_id).state == "done"
+
+
+def test_a_killed_driver_repeats_only_the_articles_under_way(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"a{i}", "article": f"Snow fell on town {i} and closed it.", "summary": f"Snow in {i}."}
+        for i in range(40)
+    ]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = (
+        "submit",
+        "baselines",
+        "--set",
+        "endpoint.concurrency=3",
+        "--set",
+        "endpoint.drafts=0",
+        "--dataset",
+        "news.jsonl",
+        "--system",
+        "openai:tiny",
+        "--n",
+        "2,3",
+    )
+    with openai_server() as server:
+        process = nws_process.start(tmp_path, *asked, "--engine", "inline", "--json", OPENAI_BASE_URL=server.url)
+        try:
+            assert eventually(lambda: len(server.asked) >= 30, seconds=200)
+        finally:
+            process.kill()
+            process.communicate()
+        before = len(server.asked)
+        with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
+            (run,) = store.list_runs()
+        again = nws_process.start(
+            tmp_path, "resume", run.id, "--engine", "inline", "--json", "--take-over", OPENAI_BASE_URL=server.url
+        )
+        try:
+            assert nws_process.finish(again, 0)["articles"] == 40
+        finally:
+            nws_process.end(again)
+        articles = Counter(body["messages"][0]["content"].split(" and closed")[0] for body in server.asked)
+    repeated = [article for article, count in articles.items() if count > 2]
+    assert before >= 30
+    assert len(repeated) <= 3, "as many articles as requests may be under way"
