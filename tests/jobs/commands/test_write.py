@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 from openai_server import OpenAiServer, Reply, completion, openai_server
 
+from nws.core.article import Article
 from nws.core.errors import ModelError
 from nws.core.models.drafts import Drafting
+from nws.core.models.endpoint import Endpoint
+from nws.core.models.endpoint_requests import LoadedEndpoint
 from nws.core.models.smollm2 import smollm2_gguf
 from nws.core.text.length import count_characters, count_words
 
@@ -301,3 +305,16 @@ def test_llama_cpp_writes_and_refuses(nws, news: str, llama_cpp: None) -> None:
         assert all(0 < row["words"] <= 5 and "SmolLM2" in row["answered_by"] for row in rows(done.out))
     told = nws(*BY_ENDPOINT, "--parameters", "max_tokens=many").err
     assert 'Set "parameters: {max_tokens: null}" of the endpoint' in " ".join(told.split())
+
+
+@pytest.mark.slow
+def test_llama_cpp_reads_an_article_once_for_all_lengths(llama_cpp: None) -> None:
+    words = " ".join(TEXTS).split()
+    article = Article("d", "test", "long", " ".join((words * 40)[:600]), ("A reference.",))
+    endpoint = Endpoint("smollm2", os.environ["OPENAI_BASE_URL"], concurrency=1)
+    lengths = range(1, 22, 2)
+    ((_, found),) = filter(None, LoadedEndpoint(endpoint, 0).write([(article, lengths)]))
+    computed = [int(one.extra["prompt_tokens"]) - int(one.extra["cached_tokens"]) for one in found.values()]
+    assert len(computed) == 11
+    assert computed[0] > 600
+    assert sum(computed) <= 1.3 * computed[0]
