@@ -121,7 +121,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "sources": ["r", "s"], "of_same_panel": ["r"]},
-        **{"lengths": [0, 3], "works": ["w"]},
+        **{"of_same_kinds": ["r"], "lengths": [0, 3], "works": ["w"]},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (stored_articles._KNOWN, stored_articles._COPY):
