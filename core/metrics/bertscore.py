@@ -186,7 +186,7 @@ class BertScorer:
         return idf
 
     def token_kinds(self, text: str, tag: Callable[[str], Spans]) -> IntArray:
-        """The kind of each token that is read of a text, (tokens,): that of its last character, or `other` without any."""
+        """The kind of each token that is read of a text, (tokens,): that of its last character; `other` without one."""
         text = text.strip()
         options = {"truncation": True, "max_length": self.window, "return_offsets_mapping": True}
         offsets = self._tokenizer(text, **options, **self._options)["offset_mapping"]

@@ -44,11 +44,12 @@ def _of(points: Points, system: str, n: int) -> np.ndarray:
     return (points.system == points.systems.index(system)) & (points.n == n)
 
 
-@pytest.mark.parametrize("change", [{"length_unit": "characters"}, {"words": None}])
-def test_characters_and_systems_that_do_not_write_n_words_have_none(change: dict[str, object]) -> None:
+@pytest.mark.parametrize("what", ["characters", "fewer words"])
+def test_characters_and_systems_that_do_not_write_n_words_have_none(what: str) -> None:
     points = kept_points(SHARES)
-    if "words" in change:
-        change = {"words": points.words - (points.system == 0)}
+    change = (
+        {"article_characters": points.n} if what == "characters" else {"words": points.words - (points.system == 0)}
+    )
     changed = dataclasses.replace(points, **change)
     assert found(changed, "best", "lead") == []
     assert saved_over_lead(changed, {"news": ("best",)}) == ()

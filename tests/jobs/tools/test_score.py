@@ -138,7 +138,9 @@ def test_the_numbers_are_the_means_with_intervals(tmp_path: Path, sample_rows: l
     pairs = [(" ".join(row["article"].split()[:40]), row["highlights"]) for row in sample_rows]
     file = written(tmp_path / "p.jsonl", *({"prediction": p, "reference": r} for p, r in pairs))
     found = score_file(file, ["rouge1", "bleu", "sacrebleu"], Options(), seed=3).as_dict()
-    assert list(found) == ["rows", "metrics", "intervals", "interval_methods", "signatures", "seed"]
+    keys = ["rows", "metrics", "intervals", "interval_methods", "signatures", "seed", "kept_by_kind", "word_kinds"]
+    assert list(found) == keys
+    assert (found["kept_by_kind"], found["word_kinds"]) == ({}, "")
     assert found["interval_methods"] == {"rouge1": "student-t", "bleu": "bootstrap", "sacrebleu": "bootstrap"}
     assert (found["rows"], found["seed"]) == (len(pairs), 3)
     scorer = RougeScorer(["rouge1"])
