@@ -84,7 +84,7 @@ def test_one_table_and_one_chart_for_each_system_the_best_first(report_with):
 def test_files_have_every_number_and_what_made_it(report_with, tmp_path):
     report = report_with(*cells("a", alike=False), *cells("lead", alike=False))
     write_report(report, tmp_path)
-    rows = list(csv.DictReader((tmp_path / "kept_by_kind.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "kept_by_kind.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 2 * 2 * 7
     assert {row["signature"] for row in rows} == {"made of words"}
     for_json = report_json(report)
