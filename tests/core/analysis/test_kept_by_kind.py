@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nws.core.analysis.kept_by_kind import NAMED, KindTerms, differences_of, kept_by_kind, shares_of
-from nws.core.text.word_kinds import KINDS
+from nws.core.analysis.kept_by_kind import KindTerms, differences_of, kept_by_kind, shares_of
+from nws.core.text.word_kinds import KINDS, NAMED
 
 WHO, WHEN, NUMBER = (KINDS.index(kind) for kind in ("who", "when", "number"))
 
