@@ -187,16 +187,13 @@ class BertScorer:
 
     def token_kinds(self, text: str, tag: Callable[[str], Spans]) -> IntArray:
         """The kind of each token that is read of a text, (tokens,): that of its last character; `other` without one."""
-        text = text.strip()
+        text, other = text.strip(), KINDS.index("other")
+        if not self._tokenizer.is_fast:  # it does not tell where in the text a token stands
+            return np.full(self._tokenized([text]).lengths[0], other)
         options = {"truncation": True, "max_length": self.window, "return_offsets_mapping": True}
         offsets = self._tokenizer(text, **options, **self._options)["offset_mapping"]
-        kinds, other = tag(text), KINDS.index("other")
+        kinds = tag(text)
         return np.array([kinds[end - 1] if end > start else other for start, end in offsets], np.int64)
-
-    @property
-    def has_offsets(self) -> bool:
-        """Whether the tokenizer tells where in a text a token stands."""
-        return bool(self._tokenizer.is_fast)
 
     def read_shares(self, texts: Iterable[str]) -> dict[str, float]:
         """The share of its tokens that is read, in (0, 1), of each text that is longer than the backbone's window."""
