@@ -94,6 +94,14 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
+def word_kinds() -> str:
+    """The signature of the kinds of words that this machine can tell."""
+    from nws.core.text.word_kinds import PIPELINES, find_kinds
+
+    return find_kinds("en") or pytest.skip(f"none of the pipelines {' and '.join(PIPELINES)} is installed")
+
+
+@pytest.fixture(scope="session")
 def sample_rows() -> list[dict[str, str]]:
     """The bundled English articles as plain rows."""
     from nws.core.text.dataset import BUNDLED

@@ -18,10 +18,7 @@ from nws.core.analysis.intervals import Floats, above_zero_p, moments, skewed_in
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KeptByKind, KindsApart, KindShare
 from nws.core.findings.scores import Interval
-from nws.core.text.word_kinds import KINDS, WordKind
-
-NAMED = KINDS[:-1]
-"""The kinds that are compared: the other words have nothing in common."""
+from nws.core.text.word_kinds import KINDS, NAMED, WordKind
 
 
 @dataclass(frozen=True, slots=True, eq=False)

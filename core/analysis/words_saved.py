@@ -26,7 +26,8 @@ def saved_over_lead(points: Points, ranked: Mapping[str, Sequence[str]]) -> tupl
     found = list[WordsSaved]()
     for grid in _grids(points):
         best = next(iter(ranked.get(grid.dataset, ())), LEAD)
-        found += words_saved(grid, best, LEAD)[-1:] if best != LEAD else ()
+        saved = words_saved(grid, best, LEAD) if best != LEAD else ()
+        found += [at for at in saved if at.m == grid.lengths[-1]]
     return tuple(found)
 
 

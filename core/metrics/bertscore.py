@@ -34,7 +34,7 @@ from nws.core.models.batching import (
 from nws.core.models.loading import load_model, put_fast_on
 from nws.core.models.tokens import IntArray, Tokens, tokenized
 from nws.core.text.length import idf_of
-from nws.core.text.word_kinds import Spans
+from nws.core.text.word_kinds import KINDS, Spans
 from nws.core.types import Score
 
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
@@ -186,17 +186,14 @@ class BertScorer:
         return idf
 
     def token_kinds(self, text: str, tag: Callable[[str], Spans]) -> IntArray:
-        """The kind of each token that is read of a text, (tokens,), that of its last character; 0 for special ones."""
-        text = text.strip()
+        """The kind of each token that is read of a text, (tokens,): that of its last character; `other` without one."""
+        text, other = text.strip(), KINDS.index("other")
+        if not self._tokenizer.is_fast:  # it does not tell where in the text a token stands
+            return np.full(self._tokenized([text]).lengths[0], other)
         options = {"truncation": True, "max_length": self.window, "return_offsets_mapping": True}
         offsets = self._tokenizer(text, **options, **self._options)["offset_mapping"]
         kinds = tag(text)
-        return np.array([kinds[end - 1] if end > start else 0 for start, end in offsets], np.int64)
-
-    @property
-    def has_offsets(self) -> bool:
-        """Whether the tokenizer tells where in a text a token stands."""
-        return bool(self._tokenizer.is_fast)
+        return np.array([kinds[end - 1] if end > start else other for start, end in offsets], np.int64)
 
     def read_shares(self, texts: Iterable[str]) -> dict[str, float]:
         """The share of its tokens that is read, in (0, 1), of each text that is longer than the backbone's window."""

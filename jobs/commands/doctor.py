@@ -54,6 +54,7 @@ def check_all(store: str) -> list[Check]:
         _check("model", "broken", _bundled_model),
         _check("SmolLM2", "missing", _packaged_model),
         _check("spaCy", "missing", _trained_pipeline),
+        _check("word kinds", "missing", _word_kinds),
         _check("disk", "broken", _disk),
         _check("Ray", "broken", _ray),
         check_store(store),
@@ -103,6 +104,14 @@ def _trained_pipeline() -> str:
         return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
     except NwsError as error:
         raise type(error)(f"{error} Of the bundled recipes only `paper` needs it.") from error
+
+
+def _word_kinds() -> str:
+    from nws.core.text.word_kinds import INSTALL, find_kinds
+
+    if not (found := find_kinds("en")):
+        raise NwsError(f"Content kept is not split by kind of word: {INSTALL}.")
+    return found
 
 
 def _disk() -> str:

@@ -230,8 +230,8 @@ class RunRecipe(Strict):
             JSON, CSV, TSV, also packed, or Parquet), a folder of files, a pattern ('news/*.jsonl'), the address of any
             of these (s3://…), or a Hub id (organisation/name[:configuration][@revision]).
         pipeline: what cuts English articles into sentences and chunks: an installed spaCy pipeline such as
-            en_core_web_sm; blank, which needs none; or auto, which is en_core_web_sm if it is installed, else blank.
-            Korean articles are always cut by Kiwi.
+            en_core_web_sm, or blank, which needs none. `auto` is blank, whatever is installed. Korean articles are
+            always cut by Kiwi.
         units: what systems put summaries together of: `chunks`, as the pipeline finds them; `words`, each word by
             itself, for texts of a sentence; or `subtrees`: chunks, but policies write of what can be left out of a
             parsed sentence (docs/phase2.md), which needs a trained pipeline.

@@ -99,9 +99,10 @@ def _share_cell(at: Share) -> Cell:
 def kinds_table(document: ReportDocument, dataset: str, system: str, names: SystemNames) -> Table:
     """What a system keeps of each kind of word by n, in per cent, with the number of articles that have it."""
     by_n = document.by_kind(dataset)[system]
-    articles = {kind: str(share.articles) for kind, share in by_n[0].by_kind.items()}
+    shares = [of.by_kind for of in by_n]
+    articles = {kind: str(share.articles) for kind, share in shares[0].items()}
     rows = [
-        (KIND_NAMES[kind], *(kind_cell(of.by_kind[kind].share) for of in by_n), Cell(count))
+        (KIND_NAMES[kind], *(kind_cell(of[kind].share) if kind in of else MISSING for of in shares), Cell(count))
         for kind, count in articles.items()
     ]
     notes = (

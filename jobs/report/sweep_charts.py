@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nws.core.analysis.kept_by_kind import NAMED
 from nws.core.findings.content import KEPT
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Interval
 from nws.core.systems.rulers import PERSON
+from nws.core.text.word_kinds import NAMED
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.charts import (
     Chart,

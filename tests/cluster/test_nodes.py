@@ -107,3 +107,33 @@ def test_machines_that_come_later_are_asked_for_and_waited_for(tmp_path: Path) -
     assert "Waited" not in errors[0]
     assert "the cluster has 0 GPU and 1 CPU" in errors[1]
     assert errors[1].endswith("Waited 1.5 s for more machines.")
+
+
+ASKED = """
+import json, os, time
+import cluster_of_nodes
+from nws.cluster.resources import ask_machines
+from nws.cluster.session import joined_session
+
+cluster = cluster_of_nodes.start(num_cpus=0)
+for told in ("a", "late", "fails"):
+    cluster.add_node(num_cpus=1, env_vars={"TOLD": told})
+
+
+def ask():
+    told = os.environ.get("TOLD", "here")
+    time.sleep(300 if told == "late" else 0)
+    return {"fails": None}.get(told, told) + "!"
+
+
+try:
+    with joined_session(cluster.address):
+        print(json.dumps(sorted(ask_machines(ask, 40))))
+finally:
+    cluster.shutdown()
+"""
+
+
+def test_every_machine_is_asked_and_one_that_fails_or_is_late_says_nothing(tmp_path: Path) -> None:
+    answers = json.loads(run_script(ASKED, tmp_path, dict(os.environ)).splitlines()[-1])
+    assert answers == ["", "", "a!", "here!"]

@@ -57,7 +57,11 @@ def test_recalls_of_all_with_all(minilm: BertScorer, sample_rows: list[dict[str,
     idf = minilm.idf(references[:3])
     for first in (references[0], embedded):
         found, alone, nothing = minilm.recalls(
-            [(candidates, [first, *references[1:]], idf), (references[:1], [first], idf), ([""], references, idf)]
+            [
+                (candidates, [first, *references[1:]], idf, ()),
+                (references[:1], [first], idf, ()),
+                ([""], references, idf, ()),
+            ]
         )
         assert (found[:3, 0] > found[:3, 1:3].max(axis=1)).all()
         assert not found[:, 3].any()

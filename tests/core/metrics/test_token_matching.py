@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from nws.core.metrics.token_matching import (
     on_device,
     recalls_on_device,
 )
+from nws.core.text.word_kinds import KINDS
 
 VOCABULARY = 6
 
@@ -80,9 +82,18 @@ def test_recalls_of_all_with_all_are_those_of_each_pair(
     by_pair = [[recall(candidate, reference, idf) for reference in references] for candidate in candidates]
     crossing = Crossing(references, candidates, np.array(idf))
     alone = Crossing(references, candidates[:1], np.array(idf))
-    both = [crossing, alone]
-    for begun in (begin_recalls(both), begin_copy(list(map(recalls_on_device, both)))):
-        first, second = begun()
+    kinds = np.arange(sum(len(one.ids) for one in references)) % (2 * len(KINDS))
+    told = Crossing(references, candidates, np.array(idf), kinds)
+    for begun in (
+        begin_recalls([crossing, alone, told]),
+        begin_copy([*map(recalls_on_device, (crossing, alone, told))]),
+    ):
+        first, second, (*_, of_kinds) = begun()
+        np.testing.assert_allclose(of_kinds[:count], by_pair[-1], atol=1e-6)
+        np.testing.assert_allclose(of_kinds[count:].sum(), sum(by_pair[-1]), atol=1e-6)
         np.testing.assert_allclose(first, by_pair, atol=1e-6)
         np.testing.assert_allclose(second, by_pair[:1], atol=1e-6)
     assert begin_recalls([])() == []
+    one_by_one = [Crossing(references, [candidate], np.array(idf), kinds) for candidate in candidates]
+    assert np.vstack(begin_recalls(one_by_one)()).tolist() == begin_recalls([told])()[0].tolist()
+    assert told.kind_weights.sum() == pytest.approx(count)

@@ -12,7 +12,7 @@ from nws.core.metrics.config import BertScoreConfig, RougeConfig
 from nws.core.models import KNOWN_MODELS
 from nws.core.stage import MetricsConfig, Stage
 from nws.core.systems.extractive_baselines import Lead
-from nws.core.text.segmentation import _first_sha256, language_data, require_same_data
+from nws.core.text.segmentation import first_sha256, language_data, require_same_data
 from nws.core.text.spacy_segmentation import load_cutter
 from nws.core.worker_factories import make_segmenter, make_sweeper
 from nws.jobs.drive.reuse import works
@@ -40,9 +40,11 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / f"{NAME}-1.0.dist-info").mkdir()
     (tmp_path / f"{NAME}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
-    load_cutter.cache_clear()
+    for cached in (load_cutter, first_sha256):
+        cached.cache_clear()
     yield data / "sentencizer.json"
-    load_cutter.cache_clear()
+    for cached in (load_cutter, first_sha256):
+        cached.cache_clear()
     sys.modules.pop(NAME, None)
 
 
@@ -59,7 +61,7 @@ def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: 
     old = of()
     pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
     assert of() == old, "which this process may have in memory"
-    _first_sha256.cache_clear()  # as in another process
+    first_sha256.cache_clear()  # as in another process
     new = of()
     assert old.keys() == new.keys()
     assert not set(old.values()) & set(new.values())

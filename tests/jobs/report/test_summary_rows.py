@@ -54,6 +54,7 @@ def stored(store, with_articles: bool) -> list[dict[str, object]]:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     for row in rows:
         row["extra"] = json.loads(row["extra"])
+        del row["kinds"]  # packed, which no file has
         if with_articles:
             row["references"] = json.loads(row.pop("refs"))
     return rows

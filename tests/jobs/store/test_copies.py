@@ -9,6 +9,8 @@ import stored_rows
 
 from nws.core.article import Article
 from nws.core.errors import FencedError, StoreError
+from nws.core.metrics.specs import OPTIONAL
+from nws.core.text.word_kinds import KIND_TERMS
 from nws.core.types import BundleResult
 from nws.jobs.store import Reusable, RunSpec, Store, open_store
 from nws.jobs.store import articles as stored_articles
@@ -115,13 +117,34 @@ def test_what_other_runs_have_copied_stays_valid_when_their_source_is_removed(st
     assert reusable(store, claimed()[0]).sources == ()
 
 
+@pytest.mark.parametrize(
+    ("panel", "told", "has_kept", "has_kinds"),
+    [("panel", "kinds", True, True), ("panel", "", True, False), ("another", "kinds", False, False)],
+)
+def test_kinds_of_words_are_copied_where_panel_and_kinds_are_the_same(
+    store, claimed, articles, sweep, panel, told, has_kept, has_kinds
+):
+    first, second = claimed(), claimed()
+    store.writer(*first).set_panel("panel", "kinds")
+    store.writer(*second).set_panel(panel, told)
+    terms = dict.fromkeys((*OPTIONAL, *KIND_TERMS), 0.25)
+    made = (replace(summary, scores=summary.scores | terms) for summary in sweep(articles).summaries)
+    store.writer(*first).record([(articles, BundleResult(tuple(made), ()))])
+    store.writer(*second).record([(articles, BundleResult((), ()))], reusable=reusable(store, second[0]))
+    sql = f"select distinct kept is not null, kinds is not null from summaries where run_id = '{second[0]}'"
+    assert [tuple(map(bool, row)) for row in stored_rows.rows(store, sql)] == [(has_kept, has_kinds)]
+    assert store.articles_without(second[0], "kept", "kinds") == sorted(
+        [] if has_kinds else [article.id for article in articles]
+    )
+
+
 def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
     """A plan that reads all rows of a run would take minutes for each piece of a large one."""
     with open_store(sqlite_url):
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "sources": ["r", "s"], "of_same_panel": ["r"]},
-        **{"lengths": [0, 3], "works": ["w"]},
+        **{"of_same_kinds": ["r"], "lengths": [0, 3], "works": ["w"]},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (stored_articles._KNOWN, stored_articles._COPY):

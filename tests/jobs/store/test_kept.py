@@ -11,8 +11,10 @@ from nws.core.analysis.build_document import build_document
 from nws.core.analysis.content_kept import content_kept
 from nws.core.article import Article
 from nws.core.findings.content import KEPT
+from nws.core.metrics.kept import Panel
 from nws.core.metrics.specs import METRICS, OPTIONAL
-from nws.core.types import BundleResult
+from nws.core.text.word_kinds import KIND_TERMS
+from nws.core.types import BundleResult, Summary
 from nws.jobs.store.means import document_rows
 from nws.jobs.store.tables import DocumentRow
 
@@ -107,3 +109,78 @@ def test_the_stored_document_of_the_largest_recipe_is_small():
 
 def test_a_stored_document_does_not_grow_with_the_number_of_articles():
     assert stored_bytes(systems=5, articles=1000) < 1.1 * stored_bytes(systems=5, articles=50)
+
+
+KINDS_OF = {"who": 0.6, "when": 0.2, "other": 0.4}
+"""What is kept of each kind that the references have."""
+
+
+def with_kinds(made: Summary) -> Summary:
+    """The summary with terms of `KINDS_OF`; the references have half of each kind."""
+    terms = {f"{kind}_kept": share / 2 for kind, share in KINDS_OF.items()}
+    return replace(made, scores=made.scores | terms | {f"{kind}_whole": 0.5 for kind in KINDS_OF})
+
+
+@pytest.fixture
+def told(store, spec, summary):
+    """A run with kinds of words."""
+    run_id = store.create_run(replace(spec, signatures={KEPT: "made"}))
+    run = run_id, store.claim_run(run_id, "host-a", 11)
+    store.writer(*run).set_panel("a panel", "kinds")
+    made = [with_kinds(summary(article, "lead", n)) for article in ARTICLES for n in (3, 5)]
+    store.writer(*run).record([(ARTICLES, BundleResult(tuple(made), ()))])
+    return run
+
+
+def packed(store):
+    """The bytes of the column, which Postgres hands out as a view."""
+    return {None if of is None else bytes(of) for (of,) in rows(store, "SELECT kinds FROM summaries")}
+
+
+def test_the_kinds_of_a_summary_are_32_bytes_and_those_of_a_run_a_table(store, told):
+    (terms,) = packed(store)
+    values = np.frombuffer(terms, "<f2")
+    assert len(terms) == 32
+    assert {name: float(value) for name, value in zip(KIND_TERMS, values, strict=True) if value == value} == {
+        **{f"{kind}_kept": pytest.approx(share / 2, abs=1e-3) for kind, share in KINDS_OF.items()},
+        **{f"{kind}_whole": 0.5 for kind in KINDS_OF},
+    }
+    store.writer(*told).finish("done")
+    found = rows(store, "SELECT dataset, system, n, kind, share, articles FROM kept_by_kind ORDER BY 1, 2, 3, 4")
+    assert found == [
+        (dataset, "lead", n, kind, pytest.approx(KINDS_OF[kind], abs=1e-3), 14)
+        for dataset in ("a", "b")
+        for n in (3, 5)
+        for kind in sorted(KINDS_OF)
+    ]
+    assert rows(store, "SELECT DISTINCT low, high FROM kept_by_kind") == [(None, None)], "of fewer than 20 articles"
+    assert rows(store, "SELECT word_kinds FROM runs") == [("kinds",)]
+
+
+def test_another_panel_removes_them(store, told):
+    store.writer(*told).set_panel("a panel", "kinds")
+    assert None not in packed(store)
+    store.writer(*told).set_panel("another panel", "kinds")
+    assert packed(store) == {None}
+    store.writer(*told).finish("done")
+    assert rows(store, "SELECT * FROM kept_by_kind") == []
+
+
+@pytest.mark.parametrize("second", ["kinds", "others", ""])
+def test_a_sharded_run_has_the_kinds_of_shards_that_tell_the_same(store, spec, summary, second):
+    spec = replace(spec, signatures={KEPT: "made"})
+    panels = (Panel("a", tuple(ARTICLES[:14])),)
+    shards = store.create_sharded_run(spec, "parent", 2, "en", panels, {"lead": "control"}, [(spec, 7), (spec, 7)])
+    epoch = store.claim_run("parent", "host-a", 11)
+    for shard, part, kinds in zip(shards, (ARTICLES[:7], ARTICLES[7:14]), ("kinds", second), strict=True):
+        writer = store.writer(shard, store.claim_run(shard, "host-a", 12))
+        writer.start(None, "v", {"lead": "control"})
+        writer.set_panel("a panel", kinds)
+        made = [summary(article, "lead", 3) for article in part]
+        writer.record([(part, BundleResult(tuple(map(with_kinds, made) if kinds else made), ()))])
+        writer.finish("done")
+    store.writer("parent", epoch).finish("done")
+    document = store.stored_document("parent")
+    found = rows(store, "SELECT kind, articles FROM kept_by_kind WHERE run_id = 'parent' ORDER BY 1")
+    assert found == [(kind, 14) for kind in sorted(KINDS_OF)] * (second == "kinds")
+    assert document.word_kinds == ("kinds" if second == "kinds" else "")

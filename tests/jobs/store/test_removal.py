@@ -1,5 +1,6 @@
 """A run that is removed leaves nothing of itself, and all of the others."""
 
+import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -31,8 +32,10 @@ def full_run(store, spec, articles, sweep, failure, make_round, now) -> str:
     store.writer(run_id, epoch).record([(articles[:-1], sweep(articles[:-1])), (articles[-1:], failure(articles[-1]))])
     store.writer(run_id, epoch).record_round([make_round(articles[:2], "joint", greedy=True)])
     with store.writing() as connection:
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(signatures={"kept": "made"}))
-        connection.execute(update(SummaryRow).where(SummaryRow.run_id == run_id).values(kept=0.5))
+        of_run = update(RunRow).where(RunRow.id == run_id)
+        connection.execute(of_run.values(signatures={"kept": "made"}, word_kinds="made"))
+        of_summaries = update(SummaryRow).where(SummaryRow.run_id == run_id)
+        connection.execute(of_summaries.values(kept=0.5, kinds=struct.pack("<16e", *[0.25] * 16)))
     store.writer(run_id, epoch).finish("done")
     return run_id
 

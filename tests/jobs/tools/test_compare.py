@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -370,3 +371,31 @@ def test_the_command_prints_a_table_or_every_number_as_json(nws, store, add_run)
     of_json = comparison["lengths"][1]
     assert of_json["difference"] == dataclasses.asdict(at.difference)
     assert [of_json[key] for key in ("n", "p", "p_holm", "significant", "wins")] == [9, at.p, at.p_holm, True, 40]
+
+
+def test_the_words_that_two_systems_need_to_keep_as_much(store):
+    shares = {"lead": {3: 0.1, 7: 0.29}, "m|a|chunks": {3: 0.3, 7: 0.5}}
+    spec = RunSpec("phase1", {}, "cafe", 7, "0.1.0", {}, {"bertscore": BERTSCORE, "rouge": ROUGE, "kept": "made"}, 2)
+    run_id = store.create_run(spec)
+    writer = store.writer(run_id, store.claim_run(run_id, "host", 1))
+    writer.start(None, "0.1.0", {system: kind_of(system) for system in shares})
+    texts = [article(i) for i in range(40)]
+    made = [
+        dataclasses.replace(one, scores=one.scores | {"kept": share + i / 1000, "kept_words": 0.1})
+        for i, text in enumerate(texts)
+        for system, at in shares.items()
+        for n, share in at.items()
+        for one in [summary(text, system, n, 0.5)]
+    ]
+    writer.record([(texts, BundleResult(tuple(made), ()))])
+    writer.finish("done")
+    found = compare(store, run_id, None, "m|a|chunks", "lead", metric="kept")
+    assert [(at.m, at.smallest.n, at.smallest.claimed) for at in found.words_saved] == [(3, 3, 3), (7, 3, 3)]
+    assert [(of["m"], of["smallest"]["n"]) for of in found.as_dict()["words_saved"]] == [(3, 3), (7, 3)]
+    told = shown(found, width=120)
+    assert "news: words with which a keeps as much" in told
+    assert re.search(r"7 of lead +3 +3", told)
+    backwards = shown(compare(store, run_id, None, "lead", "m|a|chunks", metric="kept"), width=120)
+    assert re.search(r"7 of a +none tried +none tried", backwards)
+    assert compare(store, run_id, None, "lead", "m|a|chunks").words_saved == (), "of another metric"
+    assert compare(store, run_id, None, metric="kept").words_saved != ()

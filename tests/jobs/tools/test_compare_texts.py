@@ -252,3 +252,21 @@ def test_the_first_of_lists_is_compared_where_that_is_asked_for(news: Dataset, t
     files = [written(tmp_path, "good.jsonl", good), written(tmp_path, "drawn.jsonl", drawn)]
     assert compare_files(files, news, lists="first").rows["words"].difference.mean == 0
     assert compare_files(files, news).rows["words"].difference.mean != 0
+
+
+def test_kinds_of_words_are_compared_where_both_keep_content(
+    sample_rows: list[dict[str, str]], word_kinds: str
+) -> None:
+    references = [[row["highlights"]] for row in sample_rows]
+    halves = [" ".join(one.split()[:8]) for (one,) in references]
+    found = compare_texts([one for (one,) in references], halves, references, ("whole", "half"))
+    assert found.word_kinds == word_kinds
+    for row in found.kind_rows():
+        assert (row["share_a"], row["difference"]) == pytest.approx((1, 1 - row["share_b"]), abs=1e-4)
+        assert row["low"] is None or row["low"] < row["difference"] < row["high"]
+    assert len(found.kind_rows()) == 8
+    assert "Content kept by kind of word" in shown(found)
+    turned = compare_texts(halves, [one for (one,) in references], references, ("half", "whole"), best_first=True)
+    assert (turned.a, turned.kind_rows()) == ("whole", found.kind_rows())
+    frame = api.compare([one for (one,) in references], halves, [one for (one,) in references])
+    assert frame.attrs["kept_by_kind"] == found.kind_rows()

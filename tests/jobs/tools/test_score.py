@@ -1,5 +1,6 @@
 """What `nws score` reads, computes and writes, without the command line (that is in test_cli.py)."""
 
+import io
 import json
 import re
 from pathlib import Path
@@ -7,15 +8,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 
 from nws.core.errors import CorpusError, LanguageError, RecipeError
 from nws.core.metrics.config import Options
+from nws.core.metrics.kept import kinds_of
 from nws.core.metrics.metric import Row
 from nws.core.text.reader import read_rows
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer
-from nws.jobs.tools.score import FileScore, read_scored, row_lines, score_rows, to_predictions
+from nws.jobs.tools.score import FileScore, print_score, read_scored, row_lines, score_rows, to_predictions
 
 ENGLISH = EnglishTokenizer()
 
@@ -138,7 +141,9 @@ def test_the_numbers_are_the_means_with_intervals(tmp_path: Path, sample_rows: l
     pairs = [(" ".join(row["article"].split()[:40]), row["highlights"]) for row in sample_rows]
     file = written(tmp_path / "p.jsonl", *({"prediction": p, "reference": r} for p, r in pairs))
     found = score_file(file, ["rouge1", "bleu", "sacrebleu"], Options(), seed=3).as_dict()
-    assert list(found) == ["rows", "metrics", "intervals", "interval_methods", "signatures", "seed"]
+    keys = ["rows", "metrics", "intervals", "interval_methods", "signatures", "seed", "kept_by_kind", "word_kinds"]
+    assert list(found) == keys
+    assert (found["kept_by_kind"], found["word_kinds"]) == ({}, "")
     assert found["interval_methods"] == {"rouge1": "student-t", "bleu": "bootstrap", "sacrebleu": "bootstrap"}
     assert (found["rows"], found["seed"]) == (len(pairs), 3)
     scorer = RougeScorer(["rouge1"])
@@ -319,3 +324,25 @@ def test_lists_that_look_like_samples_are_told_of_and_the_first_can_be_taken(tmp
     assert not any("samples" in line for line in (*first.told, *sentences.told))
     assert "|list_predictions=first" in first.metrics["rouge1"].signature
     assert "list_predictions" not in samples.metrics["rouge1"].signature
+
+
+def test_what_is_kept_of_each_kind_of_word(tmp_path: Path, sample_rows: list[dict[str, str]], word_kinds: str) -> None:
+    rows = [{"prediction": row["highlights"], "reference": row["highlights"]} for row in sample_rows]
+    whole, none = (
+        score_file(written(tmp_path / "p.jsonl", *of), ["kept"], Options(), seed=0)
+        for of in (rows, [row | {"prediction": "x"} for row in rows])
+    )
+    assert [round(kept.interval.mean, 4) for kept in whole.kinds.values()] == [1] * len(whole.kinds)
+    assert len(whole.kinds) == 8
+    assert all(abs(kept.interval.mean) < 0.1 for kept in none.kinds.values())
+    told = whole.as_dict()
+    assert (told["word_kinds"], told["kept_by_kind"]["who"]["rows"]) == (word_kinds, whole.kinds["who"].articles)
+    console = Console(file=io.StringIO(), width=120)
+    print_score({"mine": whole, "theirs": none}, console)
+    shown = console.file.getvalue()
+    assert re.search(r"Content kept by kind of word.*\n.*kind +mine +theirs", shown)
+    assert re.search(r"names +100", shown)
+    assert "kept by kind|en_core_web_sm" in shown.replace("\n", "")
+    korean = {"prediction": "시장이 다리를 닫았다", "reference": "시장이 다리를 닫았다"}
+    assert kinds_of(Options(lang="ko")) == ""
+    assert score_file(written(tmp_path / "k.jsonl", korean), ["rouge1"], Options(lang="ko"), seed=0).kinds == {}
