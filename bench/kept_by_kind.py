@@ -24,7 +24,7 @@ from nws.jobs.store.database import reads
 from nws.jobs.store.points import read_kind_terms
 
 SYSTEMS = ("position", "lexrank", "lead", "reference-words")
-ARTICLES, STUDIES, SHOWN = (20, 50, 200), 2_000, (7, 13)
+ARTICLES, STUDIES, SHOWN = (20, 50, 200), 1_000, (7, 13)
 LEAST_STUDIES = STUDIES / 4
 """Of a kind that is in enough references of fewer studies, nothing is said."""
 _read_kind_terms = reads(read_kind_terms)

@@ -92,9 +92,9 @@ def show(name: str, marked: Marked) -> None:
         drawn = Marked(*(sums[documents[:, 0].astype(int)] for sums in marked))
         found, facts, kept, whole = (sums.sum(axis=(0, 1)) for sums in drawn)
         r = agreement(drawn)[:, columns]
-        same = np.diag(r)
+        same = np.diag(r)[:sorts]
         others = (r[:sorts].sum(axis=1) - same) / (len(columns) - 1)
-        return np.concatenate([found / facts, (kept / whole)[columns[:sorts]], same[:sorts], same[:sorts] - others])
+        return np.concatenate([found / facts, (kept / whole)[columns[:sorts]], same, same - others])
 
     documents = np.arange(len(marked.found), dtype=np.float64)[:, None]
     people, *by_sort = np.split(
