@@ -7,6 +7,7 @@ is shifted until the length before the true answer keeps just less: there, a cla
 """
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -62,28 +63,33 @@ def _short(dataset: str) -> str:
     return dataset.removesuffix(".jsonl")
 
 
-def shown(saved: WordsSaved) -> str:
-    def words(n: int | None) -> str:
-        return "more" if n is None else str(n)
+def rows(saved: Sequence[WordsSaved], called: str) -> Iterator[str]:
+    """A table with a column for each m."""
 
-    at = saved.smallest
-    return f"| {saved.m} | {words(at.n)} | {words(at.low)} to {words(at.high)} | {words(at.claimed)} |"
+    def row(name: str, cells: Iterable[object]) -> str:
+        return f"| {name} | {' | '.join('more' if cell is None else str(cell) for cell in cells)} |"
+
+    found = [of.smallest for of in saved]
+    yield row("`lead`", (of.m for of in saved))
+    yield f"|{' --- |' * (1 + len(saved))}"
+    yield row(f"`{called}`", (at.n for at in found))
+    yield row("95 % interval", (f"{at.low}–{at.high or 'more'}" for at in found))
+    yield row("claimed", (at.claimed or "–" for at in found))
 
 
 def main() -> None:
     with open_store(sys.argv[1], read_only=True) as store:
         runs = [(store.points(run, [KEPT]), store.document([run]).ranked) for run in sys.argv[2:]]
-    print(f"Claims that are too small, of {STUDIES:,} studies, at the worst length of b, and at any; aim: 5 %\n")
-    print(f"| articles | best, {' | best, '.join(OTHERS)} | lead, best |\n|{' --- |' * (2 + len(OTHERS))}")
-    for points, ranked in runs:
-        for grid in build_grids(points, KEPT, points.n > 0):
-            print_rates(grid, ranked[grid.dataset][0])
     for points, ranked in runs:
         for dataset, (best, *_) in ranked.items():
             called = system_names(points.systems)[best]
             print(f"\n{_short(dataset)}: words that {called} needs to keep as much as lead with m words\n")
-            print("| m | words | 95 % interval | claimed |\n| --- | --- | --- | --- |")
-            print("\n".join(shown(saved) for saved in saved_at_each_length(points, best, LEAD)))
+            print("\n".join(rows(saved_at_each_length(points, best, LEAD), called)))
+    print(f"\nClaims that are too small, of {STUDIES:,} studies, at the worst length of b, and at any; aim: 5 %\n")
+    print(f"| articles | best, {' | best, '.join(OTHERS)} | lead, best |\n|{' --- |' * (2 + len(OTHERS))}")
+    for points, ranked in runs:
+        for grid in build_grids(points, KEPT, points.n > 0):
+            print_rates(grid, ranked[grid.dataset][0])
 
 
 if __name__ == "__main__":
