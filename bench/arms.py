@@ -27,6 +27,7 @@ from nws.core.models import model_folder
 from nws.core.models.encoders import FloatArray
 from nws.core.stage import Stage
 from nws.core.sweep import BeginEncode, Sweeper, embed, write
+from nws.core.text.word_kinds import find_kinds
 from nws.core.types import Score
 from nws.core.worker_factories import make_segmenter
 from nws.jobs.drive import driver
@@ -82,8 +83,8 @@ def load_arms(plan: Plan) -> dict[str, Arm]:
 
 
 def stage_of(plan: Plan) -> Stage:
-    """The one stage of a run, with the articles that content kept compares with."""
-    (stage,) = plan.with_panels().stages
+    """The one stage of a run, with the articles that content kept compares with, and the kinds of words it tells."""
+    (stage,) = plan.with_panels(find_kinds(plan.language)).stages
     return stage
 
 

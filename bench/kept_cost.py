@@ -1,8 +1,9 @@
 """What content kept and its rulers add to a Phase 1 sweep on one CPU thread, from text to stored row.
 
-Three arms run in one process: without content kept, with it, and with it and the rulers. Their order is reversed in
-every repetition, and the CPU time of the process counts: on a shared machine the wall time says little. Each repetition
-embeds the references anew. The other scores must stay what they are without.
+Four arms run in one process: without content kept, with it but without kinds of words, with both, and with the rulers,
+too. `--kinds` takes the second and the third alone (kept_cost-kinds.txt). Their order is reversed in every repetition,
+and the CPU time of the process counts: on a shared machine the wall time says little. Each repetition embeds the
+references, and tells their kinds, anew. The other scores must stay what they are without.
 """
 
 import argparse
@@ -26,12 +27,13 @@ from bench.sweep import TOLERANCE, datasets
 from nws.core.metrics.specs import METRICS, PARTS
 from nws.core.sweep import Sweeper, take_share
 from nws.core.systems.rulers import RULERS
+from nws.core.text.word_kinds import load_tagger
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.recipes.sweep_plan import STUDY_LENGTHS
 from nws.jobs.store import upgrade_schema
 
-WITHOUT, KEPT, RULED = ARMS = ("without", "content kept", "content kept and rulers")
+WITHOUT, NO_KINDS, KEPT, RULED = ARMS = ("without", "kept, no kinds", "content kept", "content kept and rulers")
 MOST = 1.15  # times the CPU time without
 SCORES = (*METRICS, *PARTS)
 
@@ -52,31 +54,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.kept_cost", description=__doc__.splitlines()[0])
     parser.add_argument("--articles", type=int, default=16, help="how many of each dataset, from the first")
     parser.add_argument("--reps", type=int, default=4, help="repetitions of every arm")
+    parser.add_argument("--kinds", action="store_true", help="what kinds of words cost alone")
     options = parser.parse_args()
+    arms, name = ((NO_KINDS, KEPT), "kept_cost-kinds.txt") if options.kinds else (ARMS, "kept_cost.txt")
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     take_share("cpu", None)
     texts, is_wrong = [f"CPU: {cpu_model()}, 1 thread; {options.reps} repetitions\n"], False
     for dataset in datasets():
-        costs = measure(dataset, options.articles, options.reps)
+        costs = measure(dataset, options.articles, options.reps, arms)
         texts += lines(f"{Path(dataset).stem}, {options.articles} articles", costs)
-        is_wrong |= any(difference(costs[arm], costs[WITHOUT]) > TOLERANCE for arm in ARMS)
+        is_wrong |= any(difference(costs[arm], costs[arms[0]]) > TOLERANCE for arm in arms)
     text = "\n".join(texts) + "\n"
     print(text, end="")
-    (RESULTS / "kept_cost.txt").write_text(text, encoding="utf-8")
+    (RESULTS / name).write_text(text, encoding="utf-8")
     sys.exit(is_wrong)
 
 
-def measure(dataset: str, articles: int, reps: int) -> dict[str, Cost]:
+def measure(dataset: str, articles: int, reps: int, arms: Sequence[str]) -> dict[str, Cost]:
     """The cost of each arm. The first time of each does not count: it fills caches."""
-    seconds: dict[str, list[float]] = {name: [] for name in ARMS}
-    models: dict[str, list[float]] = {name: [] for name in ARMS}
+    seconds: dict[str, list[float]] = {name: [] for name in arms}
+    models: dict[str, list[float]] = {name: [] for name in arms}
     rows: dict[str, Rows] = {}
     for rep in range(reps + 1):
-        for name in reversed(ARMS) if rep % 2 else ARMS:
-            arm = arm_of(name, dataset, articles)
-            with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+        for name in reversed(arms) if rep % 2 else arms:
+            with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder, told_in(name):
+                arm = arm_of(name, dataset, articles)
                 upgrade_schema(f"sqlite:///{folder}/nws.db")
-                with watched() as watch, measured_later() if name == WITHOUT else contextlib.nullcontext():
+                with watched() as watch:
                     started = time.process_time()
                     stored = arm(Path(folder))
                     spent = time.process_time() - started
@@ -84,16 +88,21 @@ def measure(dataset: str, articles: int, reps: int) -> dict[str, Cost]:
             if rep:
                 seconds[name].append(spent / articles)
                 models[name].append(watch.seconds[MODELS] / articles)
-    return {name: Cost(tuple(seconds[name]), tuple(models[name]), rows[name]) for name in ARMS}
+    return {name: Cost(tuple(seconds[name]), tuple(models[name]), rows[name]) for name in arms}
 
 
 @contextlib.contextmanager
-def measured_later() -> Iterator[None]:
-    """A run in this block draws no panel, and does not catch up on content kept at its end."""
-    with (
-        mock.patch("nws.jobs.recipes.plan.Plan.with_panels", lambda plan: dataclasses.replace(plan, panels=())),
-        mock.patch("nws.jobs.drive.driver.lacking_kept", return_value=[]),
-    ):
+def told_in(name: str) -> Iterator[None]:
+    """In the first arm a run draws no panel, and does not catch up on content kept at its end. Two tell no kinds."""
+    load_tagger.cache_clear()  # it remembers texts
+    with contextlib.ExitStack() as patched:
+        if name in (WITHOUT, NO_KINDS):
+            for module in ("bench.arms", "nws.jobs.drive.driver"):
+                patched.enter_context(mock.patch(f"{module}.find_kinds", return_value=""))
+        if name == WITHOUT:
+            no_panels = lambda plan, word_kinds: dataclasses.replace(plan, panels=())  # noqa: E731
+            patched.enter_context(mock.patch("nws.jobs.recipes.plan.Plan.with_panels", no_panels))
+            patched.enter_context(mock.patch("nws.jobs.drive.driver.lacking_kept", return_value=[]))
         yield
 
 
@@ -125,7 +134,7 @@ def difference(cost: Cost, without: Cost) -> float:
 
 
 def lines(what: str, costs: Mapping[str, Cost]) -> Sequence[str]:
-    without = costs[WITHOUT]
+    without, *_, last = costs.values()
     rows = []
     for name, cost in costs.items():
         ratio = min(cost.seconds) / min(without.seconds)
@@ -136,7 +145,7 @@ def lines(what: str, costs: Mapping[str, Cost]) -> Sequence[str]:
             f"{difference(cost, without):.0e} |"
         )
     heading = "| | CPU s an article | ratio of least | median ratio | of it in models | other scores differ by |"
-    beyond = min(costs[RULED].seconds) / min(without.seconds) > MOST
+    beyond = min(last.seconds) / min(without.seconds) > MOST
     return [
         f"{what}, {len(without.rows)} summaries without the rulers",
         *(heading, "| --- | --- | --- | --- | --- | --- |", *rows),

@@ -123,3 +123,39 @@ def test_the_cost_is_that_measured_and_within_bounds() -> None:
     rows = [f"| {arm} | {' | '.join(found)} |" for arm, found in ratios.items()]
     assert len(rows) == 2
     assert [row for row in rows if row not in PAGE] == []
+
+
+def rows_after(name: str, line: str) -> list[str]:
+    """The rows of the table below a line of a file of results, without their heading."""
+    _, below = told(name).split(line)
+    table = re.findall(r"(?:^\|.*\n)+", below, re.MULTILINE)[0]
+    return table.splitlines()[2:]
+
+
+def test_what_is_kept_of_kinds_of_words_is_that_measured() -> None:
+    name = "kept_by_kind.txt"
+    rows = [row for line in ("frank_cnn: ", "frank_xsum: ", "any, at most") for row in rows_after(name, line)]
+    assert len(rows) == 4 + 4 + 9
+    assert [row for row in rows if row not in PAGE] == []
+
+
+def test_intervals_and_verdicts_of_kinds_are_as_often_right_as_is_said() -> None:
+    rows = [row.strip("|").split("|") for row in rows_after("kept_by_kind.txt", "any, at most")]
+    least = [float(rate) for row in rows for cell in row[1:-2] for rate in re.findall(r"\((\S+) %\)", cell)]
+    assert min(least) >= 93
+    assert max(float(row[-2].strip(" %")) for row in rows) <= 5
+
+
+def test_the_words_saved_are_those_measured_and_claims_are_seldom_too_small() -> None:
+    name = "words_saved.txt"
+    rates = rows_after(name, "aim: 5 %")
+    rows = [row for line in ("frank_cnn: ", "frank_xsum: ") for row in rows_after(name, line)] + rates
+    assert len(rows) == 3 + 3 + 9
+    assert [row for row in rows if row not in PAGE] == []
+    assert max(float(rate) for row in rates for rate in re.findall(r"(\S+) %", row)) <= 5
+
+
+def test_the_facts_that_people_found_are_those_measured() -> None:
+    rows = [" | ".join(row.split(" | ")[1:6]) for row in rows_after("kinds_and_people.txt", "58 documents, ")]
+    assert len(rows) == 5
+    assert [row for row in rows if row not in PAGE] == []
