@@ -23,13 +23,14 @@ LENGTHS, WORDS = range(1, 22, 2), 600
 
 def write(text: str) -> None:
     """Print the CPU seconds of all n, and the tokens of the longest prompt. Imports are those of the checkout."""
+    from nws.core.arithmetic import find_device
     from nws.core.models import resolve_model
     from nws.core.models.generation import load_generator
     from nws.core.models.generators import parse_generator
 
     torch.set_num_threads(1)
     generator = parse_generator("smollm2")
-    cpu = torch.device("cpu")
+    cpu = find_device("cpu")
     loaded = load_generator(replace(generator, model=resolve_model(generator.model)), cpu, 0)
     loaded(["Snow fell in the north."], [0], [3])  # what is prepared once
     start = time.process_time()

@@ -18,6 +18,7 @@ from nws.cluster.article_work import Work
 from nws.core.article import Article, Segment, SegmentedArticle
 from nws.core.metrics.specs import BY_COLUMN
 from nws.core.text.length import first_words
+from nws.core.text.word_kinds import KIND_TERMS
 from nws.core.types import Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
@@ -84,5 +85,5 @@ def summary(article: Article, system: str, n: int) -> Summary:
     text = first_words(article.text, n)
     digest = hashlib.sha256(f"{article.id} {system} {n}".encode()).digest()
     parts = [byte / 255 for byte in digest]
-    scores = dict(zip(BY_COLUMN, parts, strict=False))
+    scores = dict(zip((*BY_COLUMN, *KIND_TERMS), parts, strict=False))
     return Summary(article.id, system, n, text, len(text.split()), 0.0, scores)

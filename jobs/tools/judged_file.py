@@ -300,8 +300,8 @@ def print_judged(judging: Judging, out: Path, console: Console) -> None:
     console.print()
     for caution in _cautions(numbers):
         print_line(console, caution, style="yellow")
-    read, written = numbers["tokens"].values()
-    tokens = f"{read:,} tokens read and {written:,} written"
+    read, written, cached = numbers["tokens"].values()
+    tokens = f"{read:,} tokens read{f' ({cached:,} from its cache)' if cached else ''} and {written:,} written"
     print_line(console, f"All of it took {tokens}, as far as the endpoint counts them.", style="dim")
     advice = f"Hold it against some: nws correlate {out} --metrics judge --human FIELD"
     print_line(console, f"A judge is no person. {advice}", style="dim")

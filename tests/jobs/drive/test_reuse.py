@@ -51,12 +51,6 @@ class Counting:
         return sweep
 
 
-@pytest.fixture(autouse=True)
-def _no_kinds_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stub workers tell none."""
-    monkeypatch.setattr(driver, "find_kinds", lambda language: "")
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     stub_work.write_articles(tmp_path / "news.jsonl", 12)

@@ -88,7 +88,7 @@ def test_summaries_are_scored_once_and_correlated_with_people(
     again = nws("judge", file, *JUDGE, "--json").json
     assert (again["sent"], len(server.asked), server.greetings) == (0, 24, 1), "paid once, and not even greeted"
     assert (again["questions"], again["no_verdict"], again["unanswered"]) == (24, 0, 0)
-    assert again["tokens"] == {"prompt_tokens": 2400, "completion_tokens": 168}
+    assert again["tokens"] == {"prompt_tokens": 2400, "completion_tokens": 168, "cached_tokens": 0}
     assert [(one["system"], one["mean"]["mean"]) for one in again["systems"]] == list(SYSTEMS.items())
 
     judged = rows(tmp_path)
