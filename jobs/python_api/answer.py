@@ -9,6 +9,7 @@ from nws.jobs.report import wording
 from nws.jobs.report.run_report import RunReport
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles", "words")
+_KIND_COLUMNS = ("dataset", "system", "n", "kind", "share", "low", "high", "articles")
 _SMALLEST_COLUMNS = (
     *("dataset", "system", "kind", "of", "longest", "x", "n", "low", "high", "claimed", "at"),
     "articles_for_one_step",
@@ -42,6 +43,13 @@ class ShownAnswer:
         the summaries.
         """
         return pd.DataFrame(self._report.document.share_rows(), columns=_SHARE_COLUMNS)
+
+    def by_kind(self) -> pd.DataFrame:
+        """A row for each dataset, system, n (0: uncut) and kind of word: the share that is kept, with its 95 % interval.
+
+        It is empty where kinds are not told (docs/metrics.md).
+        """
+        return pd.DataFrame(self._report.document.kind_rows(), columns=_KIND_COLUMNS)
 
     def own_length(self) -> pd.DataFrame:
         """Return the length-matched comparisons: `a` minus `b`, a row for each dataset and pair.

@@ -1,7 +1,7 @@
 """The metrics of predictions from Python objects, with intervals and signatures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,6 +268,14 @@ class ScoreResult:
             for part, interval in metric.intervals.items()
         ]
         return pd.DataFrame(rows, columns=_COLUMNS)
+
+    def by_kind(self) -> pd.DataFrame:
+        """A row for each kind of word: the share that the predictions keep of it, with its 95 % interval.
+
+        It is empty without the metric `kept`, and where kinds are not told (docs/metrics.md).
+        """
+        rows = [(kind, *astuple(kept.interval), kept.articles) for kind, kept in self.found.kinds.items()]
+        return pd.DataFrame(rows, columns=["kind", "share", "low", "high", "rows"])
 
     def rows(self) -> pd.DataFrame:
         """A row for each prediction: its number of `words`, and a column for each metric and part, as `rouge1_f1`.

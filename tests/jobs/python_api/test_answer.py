@@ -1,5 +1,7 @@
 """The answer of a sweep in Python: sentences and frames of the same numbers."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from made_scores import kept_points, report_of
@@ -7,7 +9,8 @@ from run_infos import run_info
 
 from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import KEPT, KeptByKind, KindShare
+from nws.core.findings.scores import Interval
 from nws.jobs.python_api.answer import ShownAnswer
 
 SHARES = {
@@ -45,6 +48,14 @@ def test_shares_by_n(answer: ShownAnswer) -> None:
     assert (at.share < at.high).all()
     (whole,) = frame.query("n == 0").to_dict("records")
     assert (whole["system"], whole["kind"], whole["share"]) == ("person", "upper bound", pytest.approx(0.6))
+
+
+def test_kinds_of_words(answer: ShownAnswer) -> None:
+    assert answer.by_kind().empty
+    share = KindShare("who", Interval(0.5, 0.4, 0.6), 60)
+    document = DOCUMENT.model_copy(update={"kept_by_kind": (KeptByKind("news", "a", 7, (share,)),)})
+    (row,) = ShownAnswer(replace(answer._report, document=document)).by_kind().to_dict("records")
+    assert list(row.values()) == ["news", "a", 7, "who", 0.5, 0.4, 0.6, 60]
 
 
 def test_the_smallest_n_is_that_of_the_document(answer: ShownAnswer) -> None:
