@@ -45,7 +45,7 @@ class ShownAnswer:
         return pd.DataFrame(self._report.document.share_rows(), columns=_SHARE_COLUMNS)
 
     def by_kind(self) -> pd.DataFrame:
-        """A row for each dataset, system, n (0: uncut) and kind of word: the share that is kept, with its 95 % interval.
+        """A row for each dataset, system, n (0: uncut) and kind of word: the share kept, with its 95 % interval.
 
         It is empty where kinds are not told (docs/metrics.md).
         """
