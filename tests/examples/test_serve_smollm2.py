@@ -48,6 +48,7 @@ def test_a_run_is_stored_and_paid_once(server: Any, tiny_models: dict[str, Path]
     asked = {
         **{"bertscore": {"model": bert, "num_layers": 2}, "encoder": bert, "bundle_size": 1, "n": [3]},
         **{"datasets": [{"name": str(tmp_path / "news.jsonl")}], "systems": ["openai:smollm2"], "prompt": PROMPT},
+        "endpoint.drafts": 0,
     }
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
         first = driver.start(store, plan_job("baselines", "sample", asked), "inline", QUIET, reuse=True)

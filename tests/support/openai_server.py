@@ -128,7 +128,7 @@ def written(loaded: LoadedEndpoint, text: str, *lengths: int) -> list[EndpointAn
 
 
 def _summary(content: str) -> Reply:
-    asked, article = re.search(r"(\d+) words", content), content.split("\n\n", 1)[-1]
+    asked, article = re.search(r"(\d+) words", content), max(content.split("\n\n"), key=len)
     words = article.split()[: int(asked[1]) + 2 if asked else 5]
     return Reply(200, completion(" ".join(words)))
 
