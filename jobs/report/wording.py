@@ -253,12 +253,10 @@ def _over_lead(of: OverLead, names: SystemNames, unit: LengthUnit) -> str:
 
 
 def _kinds_kept(of: KindsKept, names: SystemNames, unit: LengthUnit) -> str:
-    where, system = of_length(of.n, unit), names[of.system]
-    if not of.is_told:
-        return f"At {where}, {system} keeps no kind of word significantly better than another."
     return (
-        f"Of all kinds of words, {system} keeps {KIND_NAMES[of.most]} best at {where} ({percent(of.most_share)}) and "
-        f"{KIND_NAMES[of.least]} worst ({percent(of.least_share)})."
+        f"At {of_length(of.n, unit)}, {names[of.system]} keeps significantly more of the references' "
+        f"{KIND_NAMES[of.most]} ({percent(of.most_share)}) than of their {KIND_NAMES[of.least]} "
+        f"({percent(of.least_share)})."
     )
 
 

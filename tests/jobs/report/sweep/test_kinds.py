@@ -12,10 +12,13 @@ from rich.console import Console
 
 from nws.core.analysis.build_document import build_document
 from nws.core.analysis.kept_by_kind import KindTerms
+from nws.core.text.checks.all_checks import Finding
 from nws.core.text.word_kinds import KINDS
+from nws.jobs.report.brief import MOST_SENTENCES, brief_sentences
 from nws.jobs.report.page.sections import sweep_section
 from nws.jobs.report.printed_report import print_full, print_report
 from nws.jobs.report.report_files import report_json, write_report
+from nws.jobs.report.result_tables import kinds_table
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import names_of
 from nws.jobs.report.wording import sentences
@@ -50,12 +53,30 @@ def printed(report: RunReport, show=print_report) -> str:
     return console.file.getvalue()
 
 
-def test_the_best_and_the_worst_kind_are_told_and_so_is_that_none_differs(report_with):
+def test_the_best_and_the_worst_kind_are_told_where_they_differ_significantly(report_with):
     told = sentences(report_with(*cells("a", alike=False)).document, "news", report_with().names)
-    assert any(line.startswith("Of all kinds of words, a keeps names best at 7 words (") for line in told)
-    assert any(") and numbers worst (" in line for line in told)
+    says = "At 7 words, a keeps significantly more of the references' names ("
+    assert any(line.startswith(says) and " %) than of their numbers (" in line for line in told)
     alike = sentences(report_with(*cells("a", alike=True)).document, "news", report_with().names)
-    assert "At 7 words, a keeps no kind of word significantly better than another." in alike
+    assert not any("of the references'" in line for line in alike)
+
+
+def test_kinds_take_no_other_sentence_out_of_the_short_report(report_with):
+    """Whether a pipeline is installed changes nothing else."""
+    shares = {"lead": {3: 0.1, 7: 0.2}, "b": {3: 0.05, 7: 0.25}, **{name: {3: 0.3, 7: 0.4} for name in "ac"}}
+    without, with_kinds = report_with(shares=shares), report_with(*cells("a", alike=False), shares=shares)
+    said = brief_sentences(without, "news")
+    assert len(said) == MOST_SENTENCES
+    added = [line for line in brief_sentences(with_kinds, "news") if line not in said]
+    assert brief_sentences(with_kinds, "news") == [*said[:2], *added, *said[2:]]
+    assert len(added) == 1
+
+
+def test_a_dataset_is_not_told_of_lower_cased_references_of_another(report_with):
+    report = report_with(*cells("a", alike=False))
+    found = [Finding("lower_cased", "references", place, 9, 9) for place in ("news (all)", "old news (all)")]
+    table = kinds_table(report.document.model_copy(update={"findings": tuple(found)}), "news", "a", report.names)
+    assert [note for note in table.notes if "capital letter" in note] == [str(found[0])]
 
 
 def test_the_words_that_the_best_system_saves_are_told(report_with):
