@@ -82,10 +82,10 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case KindsKept():
             return _kinds_kept(statement, names, unit)
         case FewerWords():
-            sure = f"with 95 % confidence {statement.claimed} words do" if statement.claimed is not None else ""
+            enough = "not" if statement.claimed is None else of_length(statement.claimed, unit)
             return (
-                f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as the text's first "
-                f"{of_length(statement.m, unit)} ({names[LEAD]}){in_brackets(sure)}."
+                f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as {names[LEAD]}, the "
+                f"text's first {of_length(statement.m, unit)} ({enough} with 95 % confidence)."
             )
         case OwnLength():
             return _own_length(statement, names)

@@ -39,9 +39,10 @@ def cells(system: str, alike: bool, articles: int = 60) -> list[KindTerms]:
 
 @pytest.fixture
 def report_with(run):
-    def make(*kinds: KindTerms, shares=SHARES) -> RunReport:
+    def make(*kinds: KindTerms, shares=SHARES, articles=60) -> RunReport:
         signed = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
-        document = build_document(kept_points(shares), "kept", kinds=kinds, word_kinds="made of words" if kinds else "")
+        points, made_of = kept_points(shares, articles), "made of words" if kinds else ""
+        document = build_document(points, "kept", kinds=kinds, word_kinds=made_of)
         return RunReport(signed, document, names_of([signed], {*document.kinds}))
 
     return make
@@ -82,9 +83,12 @@ def test_a_dataset_is_not_told_of_lower_cased_references_of_another(report_with)
 def test_the_words_that_the_best_system_saves_are_told(report_with):
     saved = [line for line in sentences(report_with().document, "news", report_with().names) if "as much as" in line]
     (sentence,) = saved
-    assert sentence.startswith("With 3 words, a keeps as much as the text's first 7 words (lead)")
+    much = "a keeps as much as lead, the text's first 7 words"
+    assert sentence == f"With 3 words, {much} (7 words with 95 % confidence)."
+    few = report_with(shares=SHARES, articles=12)
+    assert "(not with 95 % confidence)." in " ".join(sentences(few.document, "news", few.names))
     worse = report_with(shares={"a": {3: 0.1, 7: 0.31}, "lead": SHARES["lead"]})
-    assert not any("as much as the text's" in line for line in sentences(worse.document, "news", worse.names))
+    assert not any("as much as lead, the" in line for line in sentences(worse.document, "news", worse.names))
 
 
 def test_one_table_and_one_chart_for_each_system_the_best_first(report_with):
