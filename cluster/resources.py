@@ -133,7 +133,13 @@ def _ask_node(ray: Any, question: Callable[[], Any], node_id: str) -> Any:
     """The ObjectRef of a node's answer."""
     strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
     on_node = strategies.NodeAffinitySchedulingStrategy(node_id, soft=False)
-    return ray.remote(question).options(name="ask", num_cpus=0, max_retries=0, scheduling_strategy=on_node).remote()
+    task = ray.remote(_answer).options(name="ask", num_cpus=0, max_retries=0, scheduling_strategy=on_node)
+    return task.remote(question)
+
+
+def _answer(question: Callable[[], Any]) -> Any:
+    """The Ray task. A question may be a partial function, which Ray makes no task of."""
+    return question()
 
 
 @dataclass(frozen=True, slots=True)

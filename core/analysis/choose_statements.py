@@ -181,16 +181,10 @@ def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...])
 
 def _kinds_kept(by_n: Sequence[KeptByKind]) -> Iterator[KindsKept]:
     for of in by_n:
-        if (apart := of.apart) is not None:
+        if (apart := of.apart) is not None and apart.is_told:
             most, least = (of.by_kind[kind].share.mean for kind in (apart.most, apart.least))
             yield KindsKept(
-                system=of.system,
-                n=of.n,
-                most=apart.most,
-                most_share=most,
-                least=apart.least,
-                least_share=least,
-                is_told=apart.is_told,
+                system=of.system, n=of.n, most=apart.most, most_share=most, least=apart.least, least_share=least
             )
 
 

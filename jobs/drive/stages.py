@@ -135,7 +135,8 @@ def lacking_kept(store: Store, run_id: str, word_kinds: str = "") -> list[str]:
 def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> None:
     """Score articles that lack content kept, and store it. One without others, or that fails, is left without.
 
-    They were copied from a run with other articles. Their texts are scored again, and nothing else of them changes.
+    They were copied from a run with other articles, or without these kinds of words. Their texts are scored again, and
+    nothing else of them changes.
 
     Raises:
         FencedError: the run is no longer this driver's.
@@ -145,7 +146,7 @@ def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> No
     first = next(bundles, None)
     if first is None:
         return
-    run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it.")
+    run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it, or its kinds of words.")
     stage = plan.stages[0].with_systems(KEPT.name, *map(Stored, plan.systems))
     stage = replace(stage, metrics=replace(stage.metrics, plugins=()))
     with pools.open_sweep(stage) as pool, run.progress(stage.name, len(lacking)) as advance:

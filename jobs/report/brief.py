@@ -1,4 +1,4 @@
-"""The short report of a dataset: one table by system and n, at most four sentences, and the most important warnings."""
+"""The short report of a dataset: one table by system and n, at most five sentences, and the most important warnings."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -37,7 +37,6 @@ _FIRST = (
     "headline",
     "differences",
     "over_lead",
-    "kinds_kept",
     "own_length",
     "systems_are_the_limit",
     "truth_is_unseen",
@@ -74,8 +73,10 @@ def print_brief(report: RunReport, console: Console, metric: Metric | None = Non
 def brief_sentences(report: RunReport, dataset: str) -> list[str]:
     """The most important statements on a dataset, in words."""
     said: Sequence[Statement] = report.document.statements.get(dataset, ())
-    chosen = [worded(one, report.names, report.document.unit) for one in said if one.type in _FIRST]
-    return chosen[:MOST_SENTENCES]
+    chosen = [one for one in said if one.type in _FIRST][:MOST_SENTENCES]
+    # Beside them: what is said of a run must not depend on whether a pipeline is installed.
+    shown = [one for one in said if one in chosen or one.type == "kinds_kept"]
+    return [worded(one, report.names, report.document.unit) for one in shown]
 
 
 def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> Table | None:

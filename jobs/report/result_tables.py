@@ -96,6 +96,9 @@ def _share_cell(at: Share) -> Cell:
     return Cell(percent(at.share.mean).removesuffix(" %"), ends.removesuffix(" %"))
 
 
+FEW_OF_KIND = f"A share without an interval: fewer than {FEWEST_ARTICLES} references have this kind of word"
+
+
 def kinds_table(document: ReportDocument, dataset: str, system: str, names: SystemNames) -> Table:
     """What a system keeps of each kind of word by n, in per cent, with the number of articles that have it."""
     by_n = document.by_kind(dataset)[system]
@@ -108,7 +111,8 @@ def kinds_table(document: ReportDocument, dataset: str, system: str, names: Syst
     notes = (
         "Each cell: per cent of what the references have of this kind of word, and its 95 % CI",
         "Each kind is a share of its own, so the kinds do not add up to content kept",
-        *(str(finding) for finding in document.findings if finding.check == LOWER_CASED),
+        FEW_OF_KIND,
+        *(str(one) for one in document.findings if one.check == LOWER_CASED and one.place.startswith(f"{dataset} (")),
     )
     title = f"{dataset}: what {names[system]} keeps of each kind of word, by n"
     return Table(("n", *(str(of.n) for of in by_n), "articles"), rows, title, notes)

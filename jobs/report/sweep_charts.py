@@ -28,6 +28,7 @@ from nws.jobs.report.charts import (
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, percent, percent_interval
 from nws.jobs.report.printed_lines import role
+from nws.jobs.report.result_tables import FEW_OF_KIND
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.wording import KIND_NAMES, READ, basis, headline
 from nws.jobs.store.run_metrics import metric_signature
@@ -164,7 +165,7 @@ def kinds_sheet(report: RunReport) -> Sheet:
     return Sheet(
         title="What survives of each kind of word?",
         rows=(tuple(kinds_chart(report, *place) for place in best_by_kind(document)),),
-        notes=("bars: 95 % intervals over articles", *report.names.shared),
+        notes=("bars: 95 % intervals over articles", FEW_OF_KIND, *report.names.shared),
         made_by=made_by(run, f"content kept by kind: {document.word_kinds}", [run.seed]),
     )
 

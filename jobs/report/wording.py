@@ -82,10 +82,10 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case KindsKept():
             return _kinds_kept(statement, names, unit)
         case FewerWords():
-            sure = f"with 95 % confidence {statement.claimed} words do" if statement.claimed is not None else ""
+            enough = "not" if statement.claimed is None else of_length(statement.claimed, unit)
             return (
-                f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as the text's first "
-                f"{of_length(statement.m, unit)} ({names[LEAD]}){in_brackets(sure)}."
+                f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as {names[LEAD]}, the "
+                f"text's first {of_length(statement.m, unit)} ({enough} with 95 % confidence)."
             )
         case OwnLength():
             return _own_length(statement, names)
@@ -253,12 +253,10 @@ def _over_lead(of: OverLead, names: SystemNames, unit: LengthUnit) -> str:
 
 
 def _kinds_kept(of: KindsKept, names: SystemNames, unit: LengthUnit) -> str:
-    where, system = of_length(of.n, unit), names[of.system]
-    if not of.is_told:
-        return f"At {where}, {system} keeps no kind of word significantly better than another."
     return (
-        f"Of all kinds of words, {system} keeps {KIND_NAMES[of.most]} best at {where} ({percent(of.most_share)}) and "
-        f"{KIND_NAMES[of.least]} worst ({percent(of.least_share)})."
+        f"At {of_length(of.n, unit)}, {names[of.system]} keeps significantly more of the references' "
+        f"{KIND_NAMES[of.most]} ({percent(of.most_share)}) than of their {KIND_NAMES[of.least]} "
+        f"({percent(of.least_share)})."
     )
 
 

@@ -139,8 +139,8 @@ ON CONFLICT DO NOTHING
 def article_texts(connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
     """The articles of these ids with their summaries, in the order of the ids, without those that have none."""
     # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
-    columns = [SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS]
-    query = select(*columns).where(in_run(connection, run_id), SummaryRow.article_id.in_(article_ids))
+    query = select(*(SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS))
+    query = query.where(in_run(connection, run_id), SummaryRow.article_id.in_(article_ids))
     summaries: dict[str, list[Mapping[str, Any]]] = {}
     for row in connection.execute(query):
         summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row))

@@ -16,7 +16,7 @@ from sqlalchemy import (
     LargeBinary,
     and_,
     bindparam,
-    or_,
+    func,
     select,
     text,
     tuple_,
@@ -281,15 +281,18 @@ _KEY = ("article_id", "system", "n", "text")
 
 
 def store_kept(connection: Connection, run_id: str, summaries: Sequence[Summary]) -> None:
-    """Store the `OPTIONAL` scores, and kinds, of summaries of a run that are there with the same text, and lack any."""
+    """Store the `OPTIONAL` scores, and kinds, that summaries of a run lack which are there with the same text.
+
+    Those that they have stay, to the last bit.
+    """
     columns = SummaryRow.__table__.columns
-    lacks = (SummaryRow.run_id == run_id, or_(columns[OPTIONAL[0]].is_(None), SummaryRow.kinds.is_(None)))
     rows = [
         {f"of_{name}": getattr(summary, name) for name in _KEY}
         | {f"new_{name}": summary.scores[name] for name in OPTIONAL}
         | {"new_kinds": _kinds(summary)}
         for summary in summaries
     ]
-    statement = update(SummaryRow).where(*lacks, *(columns[name] == bindparam(f"of_{name}") for name in _KEY))
+    is_this = (SummaryRow.run_id == run_id, *(columns[name] == bindparam(f"of_{name}") for name in _KEY))
+    values = {name: func.coalesce(columns[name], bindparam(f"new_{name}")) for name in (*OPTIONAL, "kinds")}
     if rows:
-        connection.execute(statement.values({name: bindparam(f"new_{name}") for name in (*OPTIONAL, "kinds")}), rows)
+        connection.execute(update(SummaryRow).where(*is_this).values(values), rows)

@@ -27,7 +27,7 @@ from nws.core.text.word_kinds import WordKind
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, p_text, printed, signed
 from nws.jobs.report.printed_lines import print_line
-from nws.jobs.report.result_tables import kind_cell
+from nws.jobs.report.result_tables import FEW_OF_KIND, kind_cell
 from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import KIND_NAMES, SKEWED, few
 from nws.jobs.tools.score import FileScore, score_rows
@@ -242,7 +242,8 @@ def print_texts_comparison(result: TextsComparison, console: Console) -> None:
     if result.kinds:
         cells = [(KIND_NAMES[kind], *map(kind_cell, of)) for kind, of in result.kinds.items()]
         columns = ("kind", result.a, result.b, "difference")
-        Table(columns, cells, "Content kept by kind of word, in %, and its 95 % interval").print(console)
+        notes = (FEW_OF_KIND, "Intervals are not corrected over the kinds.")
+        Table(columns, cells, "Content kept by kind of word, in %, and its 95 % interval", notes).print(console)
     console.print()
     print_line(
         console, "p: sign-flip test over the articles. Holm p: corrected over all metrics, words left out.", "dim"

@@ -13,7 +13,7 @@ from nws.core.analysis.own_length import compare_at_own_length
 from nws.core.analysis.paired import TIE, at_the_longest_n, compare_uncut
 from nws.core.analysis.words_saved import saved_at_each_length
 from nws.core.errors import RecipeError, StoreError
-from nws.core.findings.comparisons import ALPHA, Comparison
+from nws.core.findings.comparisons import ALPHA, FEWEST_ARTICLES, Comparison
 from nws.core.findings.content import KEPT, WordsSaved
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.scores import CONFIDENCE
@@ -33,7 +33,7 @@ from nws.jobs.report.printed_lines import (
 )
 from nws.jobs.report.result_tables import comparison_table, systems_table
 from nws.jobs.report.system_names import SystemNames, names_of
-from nws.jobs.report.table import Cell, Table
+from nws.jobs.report.table import MISSING, Cell, Table
 from nws.jobs.report.wording import SKEWED, few, not_equal
 from nws.jobs.store import RunInfo, Store
 from nws.jobs.store.run_metrics import metric_signature
@@ -333,19 +333,17 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
 
 def _words_table(result: RunComparison, dataset: str) -> Table:
     """The words that A needs to keep as much as B does with each of its numbers of words."""
-    rows = [
-        (f"{saved.m} of {result.names[saved.b]}", *map(_or_more, (saved.smallest.n, saved.smallest.claimed)))
-        for saved in result.words_saved
-        if saved.dataset == dataset
-    ]
-    (a,) = {result.names[saved.a] for saved in result.words_saved}
-    title = f"{dataset}: words with which {a} keeps as much"
+    of_dataset = [saved for saved in result.words_saved if saved.dataset == dataset]
+    a, b = result.names[of_dataset[0].a], result.names[of_dataset[0].b]
+    rows = [(Cell(str(at.m)), _or_more(at, at.smallest.n), _or_more(at, at.smallest.claimed)) for at in of_dataset]
+    title = f"{dataset}: words that {a} needs to keep as much as {b}"
     note = "with 95 % confidence: the claims of all rows hold together (Bonferroni)."
-    return Table(("as much as", f"words of {a}", "with 95 % confidence"), rows, title, (note,))
+    return Table((f"words of {b}", f"words of {a}", "with 95 % confidence"), rows, title, (note,))
 
 
-def _or_more(n: int | None) -> Cell:
-    return Cell("none tried" if n is None else str(n))
+def _or_more(saved: WordsSaved, n: int | None) -> Cell:
+    is_too_few = saved.smallest.n is not None and saved.articles < FEWEST_ARTICLES
+    return Cell(str(n)) if n is not None else MISSING if is_too_few else Cell("none tried")
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:

@@ -44,7 +44,7 @@ from nws.core.text.word_kinds import KINDS, WordKind
 from nws.jobs.report.metric_names import signature_lines
 from nws.jobs.report.numerals import counted, listed, percent
 from nws.jobs.report.printed_lines import WIDTH, print_line
-from nws.jobs.report.result_tables import kind_cell
+from nws.jobs.report.result_tables import FEW_OF_KIND, kind_cell
 from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import KIND_NAMES, few
 
@@ -432,7 +432,7 @@ def _kinds_table(scores: Mapping[str, FileScore]) -> Table:
         if any(kind in of.kinds for of in scores.values())
     ]
     title = "Content kept by kind of word, in %, and its 95 % interval"
-    return Table(("kind", *(system or "kept" for system in scores)), cells, title)
+    return Table(("kind", *(system or "kept" for system in scores)), cells, title, (FEW_OF_KIND,))
 
 
 def _intervals(scores: Collection[FileScore]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from datasets import Dataset
 from nws.core.article import Article
 from nws.core.errors import RecipeError
 from nws.core.metrics.specs import BY_COLUMN
+from nws.core.text.word_kinds import KIND_TERMS
 from nws.core.types import BundleResult, Summary
 from nws.jobs.report import summary_rows
 from nws.jobs.report.summary_rows import STDOUT, row_columns, write_summary_rows
@@ -23,7 +24,7 @@ SYSTEMS = {"m|lexrank|chunks": "system", "random": "control"}
 
 
 def summary(article: Article, system: str, n: int, rng: np.random.Generator) -> Summary:
-    scores = {column: float(rng.uniform(-1, 1)) for column in BY_COLUMN}
+    scores = {column: float(rng.uniform(-1, 1)) for column in BY_COLUMN} | dict.fromkeys(KIND_TERMS, 0.5)
     extra = {"draws": ("하나", "둘")} if system == "random" else {}
     return Summary(article.id, system, n, TEXTS[n % len(TEXTS)], n, 0.25, scores, extra)
 

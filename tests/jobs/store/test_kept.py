@@ -111,6 +111,16 @@ def test_a_stored_document_does_not_grow_with_the_number_of_articles():
     assert stored_bytes(systems=5, articles=1000) < 1.1 * stored_bytes(systems=5, articles=50)
 
 
+def test_a_score_that_is_there_stays_where_only_kinds_are_missing(store, scored):
+    """In other company its last bits may differ."""
+    made = store.summaries(scored[0], ARTICLES[0].id)[0]
+    again = with_kinds(replace(made, scores={**made.scores, "kept": made.scores["kept"] + 1e-8}))
+    store.writer(*scored).record_kept([again])
+    assert store.summaries(scored[0], ARTICLES[0].id)[0].scores == made.scores
+    sql = f"select count(*) from summaries where run_id = '{scored[0]}' and kinds is not null"
+    assert rows(store, sql) == [(1,)]
+
+
 KINDS_OF = {"who": 0.6, "when": 0.2, "other": 0.4}
 """What is kept of each kind that the references have."""
 

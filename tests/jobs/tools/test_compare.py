@@ -393,9 +393,14 @@ def test_the_words_that_two_systems_need_to_keep_as_much(store):
     assert [(at.m, at.smallest.n, at.smallest.claimed) for at in found.words_saved] == [(3, 3, 3), (7, 3, 3)]
     assert [(of["m"], of["smallest"]["n"]) for of in found.as_dict()["words_saved"]] == [(3, 3), (7, 3)]
     told = shown(found, width=120)
-    assert "news: words with which a keeps as much" in told
-    assert re.search(r"7 of lead +3 +3", told)
+    assert "news: words that a needs to keep as much as lead" in told
+    assert re.search(r"words of lead +words of a +with 95 % confidence\n +3 +3 +3\n +7 +3 +3\n", told)
     backwards = shown(compare(store, run_id, None, "lead", "m|a|chunks", metric="kept"), width=120)
-    assert re.search(r"7 of a +none tried +none tried", backwards)
+    assert re.search(r"\n +7 +none tried +none tried", backwards)
+    few = dataclasses.replace(found, words_saved=[dataclasses.replace(at, articles=19) for at in found.words_saved])
+    unclaimed = [dataclasses.replace(at.smallest, claimed=None) for at in few.words_saved]
+    pairs = zip(few.words_saved, unclaimed, strict=True)
+    few = dataclasses.replace(few, words_saved=[dataclasses.replace(at, smallest=one) for at, one in pairs])
+    assert re.search(r"\n +7 +3 +–\n", shown(few, width=120)), "nothing is claimed: a longer n would not help"
     assert compare(store, run_id, None, "lead", "m|a|chunks").words_saved == (), "of another metric"
     assert compare(store, run_id, None, metric="kept").words_saved != ()

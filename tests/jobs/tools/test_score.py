@@ -342,6 +342,7 @@ def test_what_is_kept_of_each_kind_of_word(tmp_path: Path, sample_rows: list[dic
     shown = console.file.getvalue()
     assert re.search(r"Content kept by kind of word.*\n.*kind +mine +theirs", shown)
     assert re.search(r"names +100", shown)
+    assert "A share without an interval: fewer than 20 references have" in shown
     assert "kept by kind|en_core_web_sm" in shown.replace("\n", "")
     korean = {"prediction": "시장이 다리를 닫았다", "reference": "시장이 다리를 닫았다"}
     assert kinds_of(Options(lang="ko")) == ""

@@ -12,10 +12,13 @@ from rich.console import Console
 
 from nws.core.analysis.build_document import build_document
 from nws.core.analysis.kept_by_kind import KindTerms
+from nws.core.text.checks.all_checks import Finding
 from nws.core.text.word_kinds import KINDS
+from nws.jobs.report.brief import MOST_SENTENCES, brief_sentences
 from nws.jobs.report.page.sections import sweep_section
 from nws.jobs.report.printed_report import print_full, print_report
 from nws.jobs.report.report_files import report_json, write_report
+from nws.jobs.report.result_tables import kinds_table
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import names_of
 from nws.jobs.report.wording import sentences
@@ -36,9 +39,10 @@ def cells(system: str, alike: bool, articles: int = 60) -> list[KindTerms]:
 
 @pytest.fixture
 def report_with(run):
-    def make(*kinds: KindTerms, shares=SHARES) -> RunReport:
+    def make(*kinds: KindTerms, shares=SHARES, articles=60) -> RunReport:
         signed = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
-        document = build_document(kept_points(shares), "kept", kinds=kinds, word_kinds="made of words" if kinds else "")
+        points, made_of = kept_points(shares, articles), "made of words" if kinds else ""
+        document = build_document(points, "kept", kinds=kinds, word_kinds=made_of)
         return RunReport(signed, document, names_of([signed], {*document.kinds}))
 
     return make
@@ -50,20 +54,41 @@ def printed(report: RunReport, show=print_report) -> str:
     return console.file.getvalue()
 
 
-def test_the_best_and_the_worst_kind_are_told_and_so_is_that_none_differs(report_with):
+def test_the_best_and_the_worst_kind_are_told_where_they_differ_significantly(report_with):
     told = sentences(report_with(*cells("a", alike=False)).document, "news", report_with().names)
-    assert any(line.startswith("Of all kinds of words, a keeps names best at 7 words (") for line in told)
-    assert any(") and numbers worst (" in line for line in told)
+    says = "At 7 words, a keeps significantly more of the references' names ("
+    assert any(line.startswith(says) and " %) than of their numbers (" in line for line in told)
     alike = sentences(report_with(*cells("a", alike=True)).document, "news", report_with().names)
-    assert "At 7 words, a keeps no kind of word significantly better than another." in alike
+    assert not any("of the references'" in line for line in alike)
+
+
+def test_kinds_take_no_other_sentence_out_of_the_short_report(report_with):
+    """Whether a pipeline is installed changes nothing else."""
+    shares = {"lead": {3: 0.1, 7: 0.2}, "b": {3: 0.05, 7: 0.25}, **{name: {3: 0.3, 7: 0.4} for name in "ac"}}
+    without, with_kinds = report_with(shares=shares), report_with(*cells("a", alike=False), shares=shares)
+    said = brief_sentences(without, "news")
+    assert len(said) == MOST_SENTENCES
+    added = [line for line in brief_sentences(with_kinds, "news") if line not in said]
+    assert brief_sentences(with_kinds, "news") == [*said[:2], *added, *said[2:]]
+    assert len(added) == 1
+
+
+def test_a_dataset_is_not_told_of_lower_cased_references_of_another(report_with):
+    report = report_with(*cells("a", alike=False))
+    found = [Finding("lower_cased", "references", place, 9, 9) for place in ("news (all)", "old news (all)")]
+    table = kinds_table(report.document.model_copy(update={"findings": tuple(found)}), "news", "a", report.names)
+    assert [note for note in table.notes if "capital letter" in note] == [str(found[0])]
 
 
 def test_the_words_that_the_best_system_saves_are_told(report_with):
     saved = [line for line in sentences(report_with().document, "news", report_with().names) if "as much as" in line]
     (sentence,) = saved
-    assert sentence.startswith("With 3 words, a keeps as much as the text's first 7 words (lead)")
+    much = "a keeps as much as lead, the text's first 7 words"
+    assert sentence == f"With 3 words, {much} (7 words with 95 % confidence)."
+    few = report_with(shares=SHARES, articles=12)
+    assert "(not with 95 % confidence)." in " ".join(sentences(few.document, "news", few.names))
     worse = report_with(shares={"a": {3: 0.1, 7: 0.31}, "lead": SHARES["lead"]})
-    assert not any("as much as the text's" in line for line in sentences(worse.document, "news", worse.names))
+    assert not any("as much as lead, the" in line for line in sentences(worse.document, "news", worse.names))
 
 
 def test_one_table_and_one_chart_for_each_system_the_best_first(report_with):
