@@ -110,7 +110,7 @@ def test_machines_that_come_later_are_asked_for_and_waited_for(tmp_path: Path) -
 
 
 ASKED = """
-import json, os, time
+import functools, json, os, time
 import cluster_of_nodes
 from nws.cluster.resources import ask_machines
 from nws.cluster.session import joined_session
@@ -128,7 +128,7 @@ def ask():
 
 try:
     with joined_session(cluster.address):
-        print(json.dumps(sorted(ask_machines(ask, 40))))
+        print(json.dumps(sorted(ask_machines(functools.partial(ask), 40))))
 finally:
     cluster.shutdown()
 """
