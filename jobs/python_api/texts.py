@@ -82,6 +82,8 @@ def score(
     3    bleu      score  0.260  0.000  0.537
     >>> scores.signatures["rouge1"]
     'rouge1|tok:rouge_score-0.1.2|stem:no|version:rouge_score-0.1.2|refs:best-f1'
+    >>> scores.by_kind().empty  # it takes the metric "kept"
+    True
     >>> scores.rows().round(3)
        words  rouge1_precision  rouge1_recall  rouge1_f1  bleu_score
     0      4              0.75            0.6      0.667       0.000
