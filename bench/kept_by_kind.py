@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nws.core.analysis.intervals import Floats
-from nws.core.analysis.kept_by_kind import NAMED, KindTerms, apart_of, kept_by_kind, shares_of
+from nws.core.analysis.kept_by_kind import KindTerms, apart_of, kept_by_kind, shares_of
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KEPT
-from nws.core.text.word_kinds import KINDS
+from nws.core.text.word_kinds import KINDS, NAMED
 from nws.jobs.report.numerals import percent, percent_interval
 from nws.jobs.report.system_names import system_names
 from nws.jobs.store import open_store

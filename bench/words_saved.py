@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from nws.core.analysis.smallest_n import first_kept, interval_of_n
 
+from nws.core.analysis.content_kept import first_kept, interval_of_n
 from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.intervals import Floats
 from nws.core.analysis.words_saved import saved_at_each_length
