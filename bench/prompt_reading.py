@@ -1,6 +1,6 @@
 """What it saves to read an article once for all n: CPU time of SmolLM2 in two checkouts, in turns.
 
-    git worktree add ../before ca14682e
+    git worktree add ../before 323b7a21
     python -m bench.prompt_reading ../shared/data/cnn_dailymail_train.jsonl ../before > bench/results/prompt_reading.txt
 
 The article is the one of about 600 words. Each repetition is a process of its own, which writes `exactly` each n.
