@@ -49,11 +49,11 @@ class _BundleBacklog(Backlog):
             for number, tasks in actors.tasks.items()
             if len(tasks) < self._bundles_per_actor and not any(map(self._needs_actor_alone, tasks))
         }
-        while room and not self._next:
-            if not self._has_more() or (not self._next and any(actors.tasks.values())):
-                return None
         if not room:
             return None
+        while not self._next:
+            if not self._has_more() or (not self._next and any(actors.tasks.values())):
+                return None
         number = min(room, key=room.__getitem__)
         if self._needs_actor_alone(self._next[0]) and room[number]:
             return None  # it holds up the others until an actor is free for it: rare, and soon over

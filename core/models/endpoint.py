@@ -66,7 +66,7 @@ class Endpoint:
         clean_outputs: what is left out of its answers.
         length: whether it is asked for exactly or at most n, see `nws.core.models.generators.default_prompt`. What is
             longer than n is cut in the end, in any case.
-        drafts: of a text whose first answer has not that length, how many more are asked for, to choose from.
+        drafts: how many more answers are asked for, to choose from, where the first does not have the length asked for.
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; the model's name is no text; or a parameter

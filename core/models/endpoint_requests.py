@@ -50,7 +50,9 @@ _MOST_ERROR_CHARACTERS = 300
 _SHORTEST_WORD_KEY = 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
+# After so many seconds without an answer the caller gets None, and may do other work.
 _MOMENT = 0.5
+# With these codes a server refuses several answers to one request; NWS then asks for one at a time.
 _REFUSED = (400, 404, 405, 422, 501)
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
 _CURES = {
