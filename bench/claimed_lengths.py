@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from nws.core.analysis.claimed_lengths import COMPARED, claims_of, kept_by_article
+from nws.core.analysis.claimed_lengths import CLAIM_METRICS, claims_of, kept_by_article
 from nws.core.analysis.intervals import Floats, above_zero_p, moments
 from nws.core.analysis.points import Points
 from nws.core.findings.lengths import ClaimedLengths, lengths_text
-from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import decimals, percent, percent_interval
 from nws.jobs.store import open_store
@@ -43,7 +43,7 @@ def wrong(tested: Floats, articles: int) -> float:
     """The share of studies in which one of the columns without a mean is shown, in the worst case."""
     centred, rng = tested - tested.mean(axis=0), np.random.default_rng(0)
     p = np.array([above_zero_p(articles, moments(rng.choice(centred, articles))) for _ in range(STUDIES)])
-    return float(max((p <= ONE_SIDED_ALPHA).mean(axis=0).max(), (p.min(axis=1) <= ONE_SIDED_ALPHA / p.shape[1]).mean()))
+    return float(max((p <= ONE_SIDED_LEVEL).mean(axis=0).max(), (p.min(axis=1) <= ONE_SIDED_LEVEL / p.shape[1]).mean()))
 
 
 def rates(points: Points, system: str, articles: int) -> list[float]:
@@ -61,7 +61,7 @@ def main() -> None:
     found: list[tuple[ClaimedLengths, Points]] = []
     for url, run in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         with open_store(url, read_only=True) as store:
-            points, ranked = store.points(run, COMPARED), store.document([run]).ranked
+            points, ranked = store.points(run, CLAIM_METRICS), store.document([run]).ranking
             found += [(claim, points.take(points.n > 0)) for claim in claims_of(points, ranked, CLAIM)]
     print_table((row[0][0], *(cell for _, cell in row)) for row in zip(*(cells(of) for of, _ in found), strict=True))
     worst = np.max([[rates(points, of.system, size) for of, points in found] for size in ARTICLES], axis=1).T.tolist()

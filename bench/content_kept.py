@@ -20,8 +20,8 @@ from nws.core.analysis.content_kept import POWER, KeptByArticle, content_kept, f
 from nws.core.analysis.grids import build_grids
 from nws.core.analysis.intervals import above_zero_p, moments, skewed_intervals
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KEPT, SHARES, Ceiling
-from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.findings.content import CONTENT_KEPT, SHARES, Ceiling
+from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.systems.rulers import OTHER_ARTICLE, PERSON
 from nws.jobs.store import open_store
 
@@ -48,7 +48,7 @@ class Held:
 def measured(points: Points) -> list[Held]:
     """Of each system and ceiling, over the articles that have all lengths."""
     held: list[Held] = []
-    for grid in build_grids(points.take(points.n > 0), KEPT):
+    for grid in build_grids(points.take(points.n > 0), CONTENT_KEPT):
         persons = _persons(points, grid.articles)
         for s, system in enumerate(grid.systems):
             complete = grid.present[s].all(axis=0)
@@ -64,7 +64,7 @@ def _persons(points: Points, articles: Sequence[str]) -> Floats | None:
     if PERSON not in points.systems:
         return None
     whole = points.take((points.n == 0) & (points.system == points.systems.index(PERSON)))
-    kept = {points.articles[a][1]: value for a, value in zip(whole.article, whole.scores[KEPT], strict=True)}
+    kept = {points.articles[a][1]: value for a, value in zip(whole.article, whole.scores[CONTENT_KEPT], strict=True)}
     return np.array([kept[article] for article in articles])
 
 
@@ -89,7 +89,7 @@ def wrong_claims(null: Null, articles: int, studies: int) -> tuple[float, float]
     for _ in range(0, studies, 1_000):
         values = null(rng, articles, 1_000)
         t = values.mean(axis=0) / values.std(axis=0, ddof=1) * articles**0.5
-        claimed += int((above_zero_p(articles, moments(values)) <= ONE_SIDED_ALPHA).sum())
+        claimed += int((above_zero_p(articles, moments(values)) <= ONE_SIDED_LEVEL).sum())
         by_t += int((stdtr(articles - 1, -t) <= 0.05).sum())
     return claimed / studies, by_t / studies
 
@@ -199,11 +199,14 @@ def print_one_step(points: Points, held: Sequence[Held], studies: int) -> None:
         for smallest in answer.smallest:
             advised = smallest.articles_for_one_step
             if advised is not None and FEWEST_ARTICLES < advised <= MOST_ADVISED:
-                above = by_name[answer.system, answer.of].above(smallest.x)
+                above = by_name[answer.system, answer.ceiling].above(smallest.share)
                 rng = np.random.default_rng(SEED)
                 ends = [interval_of_n(above[rng.integers(0, len(above), advised)]) for _ in range(studies)]
                 narrow = np.mean([high - low <= 1 and high < above.shape[1] for low, high in ends])
-                print(f"| {answer.system} | {answer.of} | {smallest.x:.0%} | {advised} | {narrow:.1%} |", flush=True)
+                print(
+                    f"| {answer.system} | {answer.ceiling} | {smallest.share:.0%} | {advised} | {narrow:.1%} |",
+                    flush=True,
+                )
 
 
 def main() -> None:
@@ -219,7 +222,7 @@ def main() -> None:
         print_claims(iter([("normal", [normal]), *rows]), options.studies)
         return
     with open_store(options.store, read_only=True) as opened:
-        points = opened.points(options.run, [KEPT])
+        points = opened.points(options.run, [CONTENT_KEPT])
     # It keeps next to nothing: no share of that says anything.
     points = points.take(np.array([system != OTHER_ARTICLE for system in points.systems])[points.system])
     held = measured(points)

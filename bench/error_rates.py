@@ -18,7 +18,7 @@ from scipy.stats import skew as skewness
 from nws.core.analysis import Points, compare_all_pairs, compare_systems, magic_numbers, mean_intervals
 from nws.core.analysis.points import NO_TEXT
 from nws.core.analysis.sign_flip import holm, sign_flip_p
-from nws.core.findings.comparisons import ALPHA, TOO_SKEWED
+from nws.core.findings.comparisons import TOO_SKEWED, TWO_SIDED_LEVEL
 from nws.core.metrics.specs import Metric
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.store import open_store
@@ -163,7 +163,7 @@ def skewed_rates(sigma: float, articles: int, sweeps: int) -> tuple[float, float
         normal = made(rng, articles) / 0.13
         differences = np.exp(sigma * normal) - np.exp(sigma**2 / 2)
         skew = np.abs(skewness(differences, axis=0)) / articles**0.5
-        is_significant = np.array(holm([p for p, _ in sign_flip_p(differences)])) < ALPHA
+        is_significant = np.array(holm([p for p, _ in sign_flip_p(differences)])) < TWO_SIDED_LEVEL
         skews.append(skew)
         told += bool(is_significant.any())
         unwarned += bool((is_significant & (skew <= TOO_SKEWED)).any())

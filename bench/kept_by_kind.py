@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nws.core.analysis.intervals import Floats
-from nws.core.analysis.kept_by_kind import KindTerms, apart_of, kept_by_kind, shares_of
+from nws.core.analysis.kept_by_kind import KindTerms, contrast_of, kept_by_kind, shares_of
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.text.word_kinds import KINDS, NAMED
 from nws.jobs.report.numerals import percent, percent_interval
 from nws.jobs.report.system_names import system_names
@@ -54,8 +54,8 @@ def told(terms: Floats, articles: int) -> float:
     shares = np.nansum(kept, axis=0) / np.nansum(whole, axis=0)
     common = shares[np.isin(KINDS, NAMED)].mean()
     alike = np.hstack([kept - (shares - common) * whole, whole])
-    verdicts = [apart_of(shares_of(study)) for study in studies(alike, articles)]
-    return float(np.mean([verdict is not None and verdict.is_told for verdict in verdicts]))
+    verdicts = [contrast_of(shares_of(study)) for study in studies(alike, articles)]
+    return float(np.mean([verdict is not None and verdict.significant for verdict in verdicts]))
 
 
 def rates(rates: Sequence[float]) -> str:
@@ -94,7 +94,7 @@ def main() -> None:
     with open_store(sys.argv[1], read_only=True) as store:
         runs = []
         for run in sys.argv[2:]:
-            systems = store.points(run, [KEPT]).systems
+            systems = store.points(run, [CONTENT_KEPT]).systems
             called = dict(system_names(systems).shown)
             cells, _ = _read_kind_terms(store, {run: {name: name for name in systems}})
             lengths = (1, *SHOWN, max(cell.n for cell in cells))

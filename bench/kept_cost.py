@@ -25,7 +25,7 @@ from bench.machine import RESULTS, cpu_model
 from bench.parts import MODELS, watched
 from bench.sweep import TOLERANCE, datasets
 from nws.core.metrics.specs import METRICS, PARTS
-from nws.core.sweep import Sweeper, take_share
+from nws.core.sweep import Sweeper, configure_worker_process
 from nws.core.systems.rulers import RULERS
 from nws.core.text.word_kinds import load_tagger
 from nws.jobs.recipes.job import plan_job
@@ -58,7 +58,7 @@ def main() -> None:
     options = parser.parse_args()
     arms, name = ((NO_KINDS, KEPT), "kept_cost-kinds.txt") if options.kinds else (ARMS, "kept_cost.txt")
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    take_share("cpu", None)
+    configure_worker_process("cpu", None)
     texts, is_wrong = [f"CPU: {cpu_model()}, 1 thread; {options.reps} repetitions\n"], False
     for dataset in datasets():
         costs = measure(dataset, options.articles, options.reps, arms)

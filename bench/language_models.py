@@ -36,6 +36,10 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f}"
 
 
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
 def print_run(store: Store, run: RunInfo) -> None:
     """All tables of a run."""
     document = store.document([run.id])
@@ -81,7 +85,11 @@ def print_obedience(document: ReportDocument, names: SystemNames) -> None:
         (
             row(
                 *(names[of.system], of.n, percent(of.exactly), percent(of.first_exactly), percent(of.within)),
-                *(f"{of.miss:+.1f}", f"{of.off:.1f}", "–" if of.first_off is None else f"{of.first_off:.1f}"),
+                *(
+                    f"{of.miss:+.1f}",
+                    f"{of.absolute_miss:.1f}",
+                    "–" if of.first_absolute_miss is None else f"{of.first_absolute_miss:.1f}",
+                ),
                 *(f"{count / of.summaries:.1f}" for count in (of.requests, of.drafts)),
             )
             for of in document.obedience

@@ -31,7 +31,7 @@ LENGTHS = tuple(range(1, 22, 2))
 MODELS = ("bert-base-uncased", "xlnet-base-cased", "electra-base-discriminator")
 SYSTEMS: dict[str, SystemKind] = {
     **{f"{m}|{w}|chunks": "system" for m in MODELS for w in ("textrank", "lexrank", "position")},
-    "oracle": "upper bound",
+    "oracle": "oracle",
     "lead": "control",
     "random": "control",
 }
@@ -92,7 +92,7 @@ def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
     for place, (system, kind) in enumerate(SYSTEMS.items()):
         if lacking and system.startswith(f"{lacking}|position"):
             continue
-        above = {"system": 0.03, "upper bound": 0.2, "control": 0.0}[kind] + 0.002 * place
+        above = {"system": 0.03, "oracle": 0.2, "control": 0.0}[kind] + 0.002 * place
         noise = rng.normal(0, 0.05, (len(LENGTHS), 5))
         copies = rng.random(len(LENGTHS)) < SHARE_OF_COPIES
         for k, n in enumerate(LENGTHS):

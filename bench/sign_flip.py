@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench.error_rates import LENGTHS, made, made_points
 from nws.core.analysis import compare_systems, magic_numbers
 from nws.core.analysis.sign_flip import COUNTED, _counted_p, _series_p, holm, sign_flip_p
-from nws.core.findings.comparisons import ALPHA
+from nws.core.findings.comparisons import TWO_SIDED_LEVEL
 from nws.core.types import LEAD, RANDOM
 
 SEED = 0
@@ -77,7 +77,9 @@ def drawn_candidates(gains: NDArray[np.float64], seed: int, patterns: int = 10_0
         signs = np.where(rng.random((patterns // 10, len(gains)), dtype=np.float32) < 0.5, -1.0, 1.0)
         extreme += (np.abs(signs @ differences) >= np.abs(total) - 1e-12).sum(axis=0)
     corrected = holm((extreme / (patterns + 1)).tolist())
-    behind = {j if ahead > 0 else i for (i, j), ahead, p in zip(pairs, total, corrected, strict=True) if p < ALPHA}
+    behind = {
+        j if ahead > 0 else i for (i, j), ahead, p in zip(pairs, total, corrected, strict=True) if p < TWO_SIDED_LEVEL
+    }
     return tuple(n for i, n in enumerate(LENGTHS) if i not in behind)
 
 

@@ -34,7 +34,7 @@ from bench.parts import ELSE, MODELS, RUN, counted_tokens, watched
 from nws.core.models import model_folder
 from nws.core.models.loading import load_model
 from nws.core.stage import Stage
-from nws.core.sweep import Sweeper, take_share
+from nws.core.sweep import Sweeper, configure_worker_process
 from nws.core.types import Score
 from nws.core.worker_factories import make_segmenter
 from nws.jobs.recipes.job import make_plan
@@ -96,7 +96,7 @@ class Parts:
 def main() -> None:
     options = _options()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    take_share("cpu", None)
+    configure_worker_process("cpu", None)
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, highlight=False)

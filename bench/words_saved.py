@@ -15,14 +15,14 @@ from nws.core.analysis.content_kept import first_kept, interval_of_n
 from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.intervals import Floats
 from nws.core.analysis.words_saved import saved_at_each_length
-from nws.core.findings.content import KEPT, WordsSaved
-from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.findings.content import CONTENT_KEPT, WordsSaved
+from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.types import LEAD
 from nws.jobs.report.numerals import percent
 from nws.jobs.report.system_names import system_names
 from nws.jobs.store import open_store
 
-OTHERS = (LEAD, "random", "textrank")
+DISTRACTORS = (LEAD, "random", "textrank")
 ARTICLES, STUDIES = (20, 50, 200), 1_000
 
 
@@ -44,7 +44,7 @@ def too_small(of_a: Floats, of_b: Floats, articles: int) -> tuple[float, float]:
     for study in range(STUDIES):
         drawn = rng.integers(0, len(of_a), articles)
         for i, (place, above) in enumerate(nulls):
-            for j, alpha in enumerate((ONE_SIDED_ALPHA, ONE_SIDED_ALPHA / of_b.shape[1])):
+            for j, alpha in enumerate((ONE_SIDED_LEVEL, ONE_SIDED_LEVEL / of_b.shape[1])):
                 wrong[study, i, j] = interval_of_n(above[drawn], alpha)[1] < place
     return float(wrong[:, :, 0].mean(axis=0).max()), float(wrong[:, :, 1].any(axis=1).mean())
 
@@ -52,7 +52,7 @@ def too_small(of_a: Floats, of_b: Floats, articles: int) -> tuple[float, float]:
 def print_rates(grid: Grid, best: str) -> None:
     names, complete = system_names(grid.systems), grid.present.all(axis=(0, 1))
     of = {name: grid.values[i][:, complete].T for i, name in enumerate(map(names.__getitem__, grid.systems))}
-    pairs = [*((names[best], other) for other in OTHERS), (LEAD, names[best])]
+    pairs = [*((names[best], other) for other in DISTRACTORS), (LEAD, names[best])]
     for articles in ARTICLES:
         found = (too_small(of[a], of[b], articles) for a, b in pairs)
         cells = (f"{percent(alone, 1)}, {percent(together, 1)}" for alone, together in found)
@@ -79,16 +79,16 @@ def rows(saved: Sequence[WordsSaved], called: str) -> Iterator[str]:
 
 def main() -> None:
     with open_store(sys.argv[1], read_only=True) as store:
-        runs = [(store.points(run, [KEPT]), store.document([run]).ranked) for run in sys.argv[2:]]
+        runs = [(store.points(run, [CONTENT_KEPT]), store.document([run]).ranking) for run in sys.argv[2:]]
     for points, ranked in runs:
         for dataset, (best, *_) in ranked.items():
             called = system_names(points.systems)[best]
             print(f"\n{_short(dataset)}: words that {called} needs to keep as much as lead with m words\n")
             print("\n".join(rows(saved_at_each_length(points, best, LEAD), called)))
     print(f"\nClaims that are too small, of {STUDIES:,} studies, at the worst length of b, and at any; aim: 5 %\n")
-    print(f"| articles | best, {' | best, '.join(OTHERS)} | lead, best |\n|{' --- |' * (2 + len(OTHERS))}")
+    print(f"| articles | best, {' | best, '.join(DISTRACTORS)} | lead, best |\n|{' --- |' * (2 + len(DISTRACTORS))}")
     for points, ranked in runs:
-        for grid in build_grids(points, KEPT, points.n > 0):
+        for grid in build_grids(points, CONTENT_KEPT, points.n > 0):
             print_rates(grid, ranked[grid.dataset][0])
 
 

@@ -41,7 +41,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LostTask:
     """The loss of a task with its process or machine.
 
     `charged` is False for a task that only waited behind the one the actor was working on.
@@ -143,7 +143,7 @@ class Actors(Protocol):
         """Call a method of an actor whose models are loaded."""
 
     def wait(self) -> list[tuple[Task, Any]]:
-        """Wait until something happens: tasks with their answers, or a `Loss` where an actor died.
+        """Wait until something happens: tasks with their answers, or a `LostTask` where an actor died.
 
         The list is empty if an actor only got ready, or if nothing happens for a few seconds.
 

@@ -24,7 +24,7 @@ from ray.exceptions import (
     WorkerCrashedError,
 )
 
-from nws.cluster.dispatcher import Loss
+from nws.cluster.dispatcher import LostTask
 from nws.core.errors import ClusterError, DeviceError, NwsError
 
 logger = logging.getLogger(__name__)
@@ -60,13 +60,13 @@ class ActorStuckError(RayError):
     """Ours, not Ray's: an actor has not answered for so long that it is taken for dead."""
 
 
-def loss(fault: Fault, node: str, charged: bool) -> Loss:
+def loss(fault: Fault, node: str, charged: bool) -> LostTask:
     """The loss of a task by a fault, as the dispatcher gets it."""
     prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
-    return Loss(type(fault).__name__, prefix + one_line(fault), node, charged)
+    return LostTask(type(fault).__name__, prefix + one_line(fault), node, charged)
 
 
-def segments_loss(error: RayTaskError) -> Loss:
+def segments_loss(error: RayTaskError) -> LostTask:
     """The error that a living actor reports: its segments never came, or the error is no article's fault.
 
     Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from nws.cluster.article_work import EpisodeActor, SweepActor, Work, segment_bundle, segmenting
-from nws.cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
+from nws.cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, LostTask, Task, dispatch
 from nws.cluster.resources import ActorResources
 from nws.core.article import Article
 from nws.core.errors import ClusterError
@@ -64,7 +64,7 @@ class _BundleBacklog(Backlog):
         return len(task.argument) == 1 and task.deaths + 1 >= MAX_ATTEMPTS
 
     def settle(self, task: Task, outcome: Any) -> bool:
-        if not isinstance(outcome, Loss):
+        if not isinstance(outcome, LostTask):
             return True
         task.deaths += outcome.charged
         if task.deaths < MAX_ATTEMPTS or not outcome.charged:
@@ -110,7 +110,7 @@ class SweepPool:
                 yield [(task.argument, _result(task, outcome)) for task, outcome in outcomes]
 
 
-def _result(task: Task, outcome: BundleResult | Loss) -> BundleResult:
+def _result(task: Task, outcome: BundleResult | LostTask) -> BundleResult:
     if isinstance(outcome, BundleResult):
         return outcome
     (article,) = task.argument
@@ -250,7 +250,7 @@ class EpisodePool:
         return answers
 
     def _is_answered(self, task: Task, outcome: Any) -> bool:
-        if not isinstance(outcome, Loss):
+        if not isinstance(outcome, LostTask):
             self._deaths = 0
             return True
         self._deaths += outcome.charged
@@ -262,15 +262,15 @@ class EpisodePool:
         return False
 
 
-def _is_last_attempt(task: Task, outcome: Failure | Loss | None) -> bool:
-    if not isinstance(outcome, Loss):
+def _is_last_attempt(task: Task, outcome: Failure | LostTask | None) -> bool:
+    if not isinstance(outcome, LostTask):
         return True
     task.deaths += outcome.charged
     return task.deaths >= MAX_ATTEMPTS
 
 
-def _failure(task: Task, outcome: Failure | Loss | None) -> Failure | None:
-    return outcome.failure(task.argument, task.deaths) if isinstance(outcome, Loss) else outcome
+def _failure(task: Task, outcome: Failure | LostTask | None) -> Failure | None:
+    return outcome.failure(task.argument, task.deaths) if isinstance(outcome, LostTask) else outcome
 
 
 def _share(requests: Sequence[Request], home: int | None, places: dict[int, list[int]]) -> Task:

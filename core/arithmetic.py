@@ -38,7 +38,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 _DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 # Environment variables with which the libraries of a run compute other numbers.
-# How many threads compute is set by `nws.core.sweep.take_share`, and MKL_CBWR is named with MKL.
+# How many threads compute is set by `nws.core.sweep.configure_worker_process`, and MKL_CBWR is named with MKL.
 _SWITCHES = (
     *("ATEN_CPU_CAPABILITY", "DNNL_DEFAULT_FPMATH_MODE", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "KIWI_ARCH_TYPE"),
     *("MKL_DEBUG_CPU_TYPE", "MKL_ENABLE_INSTRUCTIONS", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"),

@@ -30,7 +30,7 @@ from nws.core.systems.system import (
     split_vectors,
 )
 from nws.core.text.length import UNCUT, LengthUnit, count_words
-from nws.core.types import DRAWS, REFERENCE_READ, TEXT_READ, Score, Summary
+from nws.core.types import DRAWN_TEXTS, REFERENCE_READ, TEXT_READ, Score, Summary
 
 if TYPE_CHECKING:
     from nws.core.metrics.model_metric import ModelScorer
@@ -123,7 +123,7 @@ def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
     return remembered(lambda texts: scorer.score([("", text) for text in texts]))
 
 
-def take_share(device: str, memory_fraction: float | None) -> None:
+def configure_worker_process(device: str, memory_fraction: float | None) -> None:
     """Make this process a worker: `device` is `cuda`, the accelerator it pins, or `cpu`, one thread of it.
 
     One thread, because sums split over several threads round differently, and the numbers must not depend on how
@@ -209,7 +209,7 @@ def _extra(article: Article, draft: Draft, read: Mapping[str, float]) -> dict[st
     """
     extra: dict[str, float | str | tuple[str, ...]] = {**draft.extra}
     if draft.redraws:
-        extra[DRAWS] = draft.texts
+        extra[DRAWN_TEXTS] = draft.texts
     for name, texts in ((REFERENCE_READ, article.references), (TEXT_READ, draft.texts)):
         if shares := [read[text] for text in texts if text in read]:
             extra[name] = min(shares)

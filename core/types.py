@@ -12,7 +12,7 @@ from nws.core.provenance import Software
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
 # one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
-SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
+SystemKind: TypeAlias = Literal["system", "control", "oracle"]
 
 # What a model computes in. Less than float32 is faster on a GPU, and gives other numbers. `tf32` keeps float32 numbers
 # and multiplies them with 10 bits behind the point.
@@ -56,7 +56,7 @@ CHOSEN_SCORES = "scores"
 """The key under which a store keeps `Summary.chosen_scores` in its column `extra`."""
 
 
-DRAWS = "draws"
+DRAWN_TEXTS = "draws"
 """The key of `Summary.extra` with all texts of a system that draws at random."""
 REFERENCE_READ, TEXT_READ = "reference_read", "text_read"
 """The keys of `Summary.extra` with the share of the article's longest reference, and of the text, that BERTScore's

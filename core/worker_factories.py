@@ -63,17 +63,17 @@ def checked(
 
 
 def make_sweeper(stage: Stage, device: str, memory_fraction: float | None = None) -> "Sweeper":
-    """A sweeper on `device`, see `nws.core.sweep.take_share`."""
+    """A sweeper on `device`, see `nws.core.sweep.configure_worker_process`."""
     from nws.core.arithmetic import find_device
-    from nws.core.sweep import Sweeper, take_share
+    from nws.core.sweep import Sweeper, configure_worker_process
 
-    take_share(device, memory_fraction)
+    configure_worker_process(device, memory_fraction)
     require_same_data(dict(stage.language_data))
     return Sweeper(stage, find_device(device))
 
 
 def make_episode_runner(stage: Stage, device: str, memory_fraction: float | None = None) -> "EpisodeRunner":
-    """A runner with its models on `device`, see `nws.core.sweep.take_share`. Policies always run on the CPU.
+    """A runner with its models on `device`, see `nws.core.sweep.configure_worker_process`. Policies run on the CPU.
 
     Raises:
         ModelError: a model cannot be loaded.
@@ -83,11 +83,11 @@ def make_episode_runner(stage: Stage, device: str, memory_fraction: float | None
     from nws.core.episodes import EpisodeRunner
     from nws.core.learning.reward import make_reward
     from nws.core.models.encoders import load_encoder
-    from nws.core.sweep import take_share
+    from nws.core.sweep import configure_worker_process
     from nws.core.text.segmentation import Segmenter
 
     assert stage.reward is not None
-    take_share(device, memory_fraction)
+    configure_worker_process(device, memory_fraction)
     require_same_data(dict(stage.language_data))
     torch_device = find_device(device)
     (ref,) = stage.encoders

@@ -76,7 +76,7 @@ def code_version() -> str:
     return f"{name}+{sources}"
 
 
-def told_version(version: str) -> str:
+def printed_version(version: str) -> str:
     """A version of the code as people read it: the commit, or the version of the package, and what stands behind it."""
     name, _, sources = version.partition("+")
     changed = " with changes that are in no commit" if name.endswith(_DIRTY) else ""

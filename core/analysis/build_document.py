@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nws.core.analysis.abstractive import COVERAGE, FAITHFULNESS, abstractive
 from nws.core.analysis.choose_statements import ranked_systems, statements, warnings
 from nws.core.analysis.claimed_lengths import claims_of
 from nws.core.analysis.content_kept import content_kept
@@ -15,13 +16,12 @@ from nws.core.analysis.curves import curves_by_metric, uncut_by_metric, uncut_sc
 from nws.core.analysis.gain_over_random import magic_numbers
 from nws.core.analysis.kept_by_kind import KindTerms, kept_by_kind
 from nws.core.analysis.late_gains import late_gains
-from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from nws.core.analysis.own_words import COVERAGE, FAITHFULNESS, own_words
+from nws.core.analysis.length_matched import compare_length_matched, length_matched_pairs
 from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compare_systems
 from nws.core.analysis.points import Points, pairs_with_lead, short_articles
 from nws.core.analysis.policy_scores import learning_lines, policy_scores
 from nws.core.analysis.words_saved import saved_over_lead
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.findings.lengths import Obedience
 from nws.core.findings.policy_findings import PolicyFindings, SystemScore, split_seed
 from nws.core.findings.report_document import MetricFindings, ReportDocument, ShortArticles
@@ -87,13 +87,13 @@ def build_document(
         findings=findings,
         unit=points.length_unit,
         metrics=_by_metric(points, metric),
-        between=compare_systems(points, points, renamed, metric) if renamed else (),
-        short=_short(points),
+        between_runs=compare_systems(points, points, renamed, metric) if renamed else (),
+        short_articles=_short(points),
         policies=None if training is None else _policies(points, metric, training),
         kept_by_kind=kept_by_kind(kinds),
         word_kinds=word_kinds,
         obedience=obedience,
-        **(_content_kept(points) if KEPT in points.scores else {}),
+        **(_content_kept(points) if CONTENT_KEPT in points.scores else {}),
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}
     saved = saved_over_lead(points, ranked) if ranked else ()
@@ -117,9 +117,9 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
     """The findings in each metric: that of the document, those that are compared with it, and the others."""
     compared = [name for name in compared_metrics(metric) if name in points.scores]
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared)
-    if KEPT in points.scores and KEPT not in vs_lead:
-        scored = points.of_metrics((KEPT,)).take(~np.isnan(points.scores[KEPT]))
-        vs_lead |= {KEPT: compare_systems(scored, scored, pairs_with_lead(scored), KEPT)}
+    if CONTENT_KEPT in points.scores and CONTENT_KEPT not in vs_lead:
+        scored = points.of_metrics((CONTENT_KEPT,)).take(~np.isnan(points.scores[CONTENT_KEPT]))
+        vs_lead |= {CONTENT_KEPT: compare_systems(scored, scored, pairs_with_lead(scored), CONTENT_KEPT)}
     told = compared if len(points) <= MOST_FOR_ALL_METRICS else [metric]
     names = tuple(dict.fromkeys((metric, *compared, *points.scores)))
     curves, uncut = curves_by_metric(points, names), uncut_by_metric(points, names)
@@ -137,16 +137,16 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
 
 def _content_kept(points: Points) -> dict[str, Any]:
     """The findings in content kept, over the summaries that have it."""
-    of_answer = [name for name in (KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
-    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[KEPT]))
+    of_answer = [name for name in (CONTENT_KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
+    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[CONTENT_KEPT]))
     return {
         "kept": content_kept(scored),
-        "kept_uncut": uncut_scores(scored, KEPT),
-        "all_pairs": compare_all_pairs(scored, KEPT),
-        "own_length": compare_at_own_length(scored, scored, pairs_at_own_length(scored), KEPT),
-        "lead_vs_random": compare_systems(scored, scored, [(LEAD, RANDOM)], KEPT),
+        "kept_uncut": uncut_scores(scored, CONTENT_KEPT),
+        "all_pairs": compare_all_pairs(scored, CONTENT_KEPT),
+        "length_matched": compare_length_matched(scored, scored, length_matched_pairs(scored), CONTENT_KEPT),
+        "lead_vs_random": compare_systems(scored, scored, [(LEAD, RANDOM)], CONTENT_KEPT),
         "late_gains": late_gains(scored),
-        "own_words": own_words(scored),
+        "abstractive": abstractive(scored),
         "reference_lengths": points.reference_lengths,
     }
 
@@ -163,7 +163,7 @@ def _policies(points: Points, metric: Metric, training: Training) -> PolicyFindi
         reward=training.reward,
         reward_is_f1=training.reward_is_f1,
         scores=policy_scores(points, _training_means(training.greedy) if is_reward else {}, metric),
-        kept=_scores_in(points, KEPT),
+        kept=_scores_in(points, CONTENT_KEPT),
         fluency=_scores_in(points, FLUENCY),
         learning=learning_lines(training.curve),
     )

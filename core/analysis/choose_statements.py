@@ -21,15 +21,15 @@ from nws.core.findings.statements import (
     LeftOut,
     MayKeepHalf,
     OverLead,
-    OwnLength,
     ShortTexts,
     SkewedDifferences,
     SmallestLength,
     Statement,
     SystemsAreTheLimit,
     TakeArticles,
-    TruthIsUnseen,
+    TruthNotMeasured,
     TryLengths,
+    UncutContent,
 )
 from nws.core.systems.rulers import OTHER_ARTICLE, PERSON
 from nws.core.types import LEAD, POLICY, RANDOM
@@ -46,14 +46,14 @@ _MOST_OF_REFERENCE = 1.2
 
 def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     """Yield the findings on a dataset, the most important first."""
-    ranked, by_system = document.ranked[dataset], document.kept_of(dataset)
+    ranked, by_system = document.ranking[dataset], document.kept_of(dataset)
     if not ranked:
         return
     best = by_system[ranked[0]]["reference"]
     reach_half = any(by_system[system]["reference"].by_share[HALF].n is not None for system in ranked)
-    of_read = document.has_cut_references(dataset)
+    references_truncated = document.has_cut_references(dataset)
     headline = _headline(best, by_system.get(LEAD, {}).get("reference"), reach_half)
-    yield headline.model_copy(update={"of_read": of_read})
+    yield headline.model_copy(update={"references_truncated": references_truncated})
     yield from _differences(document, dataset, ranked[0])
     yield from _kinds_kept(document.by_kind(dataset).get(ranked[0], []))
     for saved in document.words_saved:
@@ -65,15 +65,15 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     for system in ranked[:MOST_SYSTEMS]:
         for smallest in _smallest_lengths(by_system[system], is_best=system == ranked[0]):
             is_share = isinstance(smallest, SmallestLength)
-            yield smallest.model_copy(update={"of_read": of_read}) if is_share else smallest
+            yield smallest.model_copy(update={"references_truncated": references_truncated}) if is_share else smallest
     yield from _of_lead(document, dataset)
     limit = tuple(_systems_are_the_limit(document, dataset))
     yield from limit or _other_lengths(best, document.reference_lengths.get(dataset))
     yield from _articles(by_system[ranked[0]])
-    own = [words for words in document.own_words if words.dataset == dataset]
+    own = [words for words in document.abstractive if words.dataset == dataset]
     if own:
         known = {words.system: words.faithfulness for words in own if words.faithfulness is not None}
-        yield TruthIsUnseen(systems=tuple(words.system for words in own), faithfulness=known)
+        yield TruthNotMeasured(systems=tuple(words.system for words in own), faithfulness=known)
 
 
 def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
@@ -86,20 +86,20 @@ def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     left_out = max((at.of_articles - at.articles for at in points if at.comparable), default=0)
     if left_out:
         yield LeftOut(articles=left_out)
-    if short := {of.n: of.articles for of in document.short if of.dataset == dataset}:
+    if short := {of.n: of.articles for of in document.short_articles if of.dataset == dataset}:
         yield ShortTexts(articles=short)
     skewed = [
         (number.system, RANDOM)
         for number in found.magic_numbers
         if number.dataset == dataset
         and number.kind == "system"
-        and any(gain.is_told and gain.too_skewed for gain in number.gains)
+        and any(gain.is_reported and gain.too_skewed for gain in number.gains)
     ]
     over_lead = {
         pair.a: None
         for of_metric in document.metrics
         for pair in of_metric.vs_lead
-        if pair.dataset == dataset and any(at.is_told and at.too_skewed for at in pair.lengths)
+        if pair.dataset == dataset and any(at.is_reported and at.too_skewed for at in pair.lengths)
     }
     if skewed or over_lead:
         yield SkewedDifferences(pairs=(*skewed, *((system, LEAD) for system in over_lead)))
@@ -162,7 +162,7 @@ def _differences(document: ReportDocument, dataset: str, best: str) -> Iterator[
             if at.articles < FEWEST_ARTICLES:
                 continue
             n = at.n
-            (like if not at.is_told else more if is_above else less).append(other)
+            (like if not at.is_reported else more if is_above else less).append(other)
     if n is not None:
         yield Differences(system=best, n=n, more_than=tuple(more), like=tuple(like), less_than=tuple(less))
 
@@ -174,33 +174,33 @@ def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...])
     for system in systems:
         if system in pairs:
             tested = tuple(at.n for at in pairs[system].lengths if at.articles >= FEWEST_ARTICLES)
-            known.setdefault((tested, *pairs[system].told()), []).append(system)
+            known.setdefault((tested, *pairs[system].reported_lengths()), []).append(system)
     for (tested, more, less), alike in known.items() if any(tested for tested, *_ in known) else ():
         yield OverLead(systems=tuple(alike), lengths=tested, more=more, less=less)
 
 
 def _kinds_kept(by_n: Sequence[KeptByKind]) -> Iterator[KindsKept]:
     for of in by_n:
-        if (apart := of.apart) is not None and apart.is_told:
-            most, least = (of.by_kind[kind].share.mean for kind in (apart.most, apart.least))
+        if (contrast := of.contrast) is not None and contrast.significant:
+            most, least = (of.by_kind[kind].share.mean for kind in (contrast.most, contrast.least))
             yield KindsKept(
-                system=of.system, n=of.n, most=apart.most, most_share=most, least=apart.least, least_share=least
+                system=of.system, n=of.n, most=contrast.most, most_share=most, least=contrast.least, least_share=least
             )
 
 
-def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator[OwnLength]:
+def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator[UncutContent]:
     """Yield what uncut summaries keep, and the difference from the best length-matched system with enough articles."""
     uncut = next((one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, system)), None)
     pairs = [
         pair
-        for pair in document.own_length
+        for pair in document.length_matched
         if (pair.dataset, pair.a) == (dataset, system) and pair.lengths[0].articles >= FEWEST_ARTICLES
     ]
     if uncut is None or not (pairs or system == PERSON):
         return
     best: Comparison | None = max(pairs, key=lambda pair: pair.lengths[0].mean_b, default=None)
     other, beside = (None, None) if best is None else (best.b, best.lengths[0])
-    yield OwnLength(system=system, words=uncut.words, share=uncut.score, other=other, beside=beside)
+    yield UncutContent(system=system, words=uncut.words, share=uncut.score, other=other, beside=beside)
 
 
 def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> Iterator[SmallestLength | MayKeepHalf]:
@@ -210,7 +210,7 @@ def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> 
     """
     kept = held["reference"]
     half = kept.by_share[HALF]
-    reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= HALF]
+    reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.share >= HALF]
     if reached:
         if not (is_best and reached[-1] == half and kept.edge(half.n) is None):
             yield _smallest(held, "reference", reached[-1])
@@ -226,12 +226,18 @@ def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> 
         yield _smallest(held, "longest", most)
 
 
-def _smallest(held: Mapping[Ceiling, ContentKept], of: Ceiling, smallest: SmallestN) -> SmallestLength:
-    kept = held[of]
-    share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
+def _smallest(held: Mapping[Ceiling, ContentKept], ceiling: Ceiling, smallest: SmallestN) -> SmallestLength:
+    kept = held[ceiling]
+    reference_share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
     edge = kept.edge(smallest.n)
     return SmallestLength(
-        system=kept.system, of=of, longest=kept.longest, articles=kept.articles, share=share, smallest=smallest, at=edge
+        system=kept.system,
+        ceiling=ceiling,
+        longest=kept.longest,
+        articles=kept.articles,
+        reference_share=reference_share,
+        smallest=smallest,
+        at=edge,
     )
 
 
@@ -241,7 +247,7 @@ def _of_lead(document: ReportDocument, dataset: str) -> Iterator[LeadOvertakes |
         if (one := pairs[system].overtaking) is not None:
             yield LeadOvertakes(system=system, until=one.until, at=one.at, since=one.since)
     for pair in document.lead_vs_random:
-        _, worse = pair.told()
+        _, worse = pair.reported_lengths()
         if pair.dataset == dataset and worse and not any(at.better for at in pair.lengths):
             yield LeadIsLow(lengths=tuple(at.n for at in pair.lengths), worse=worse)
 
@@ -250,7 +256,7 @@ def _systems_are_the_limit(document: ReportDocument, dataset: str) -> Iterator[S
     gains = [gain for gain in document.late_gains if gain.dataset == dataset]
     if gains and all(gain.has_stopped for gain in gains):
         first, systems = gains[0], tuple(gain.system for gain in gains)
-        of_reference, own = first.of_reference.mean, any(words.dataset == dataset for words in document.own_words)
+        of_reference, own = first.of_reference.mean, any(words.dataset == dataset for words in document.abstractive)
         yield SystemsAreTheLimit(
             systems=systems, start=first.start, end=first.end, of_reference=of_reference, some_write_own_words=own
         )
@@ -281,7 +287,11 @@ def _articles(held: Mapping[Ceiling, ContentKept]) -> Iterator[TakeArticles]:
         return
     held_most = held.get("person") or held.get("longest") or kept
     reached = [smallest for smallest in held_most.smallest if smallest.n is not None]
-    named = reached[-1:] if held_most.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
+    named = (
+        reached[-1:]
+        if held_most.ceiling == "person"
+        else [smallest for smallest in reached if smallest.share == OWN_SHARE]
+    )
     for smallest in named:
         needed = smallest.articles_for_one_step
         if needed is not None and _steps_wide(held_most, smallest) > 1:

@@ -25,12 +25,12 @@ from nws.core.analysis.points import Points
 from nws.core.analysis.sign_flip import holm
 from nws.core.errors import RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KEPT, SmallestN
+from nws.core.findings.content import CONTENT_KEPT, SmallestN
 from nws.core.findings.lengths import OF_LONGEST, BestN, ClaimedLengths, Step
 from nws.core.metrics.specs import Metric
 from nws.core.types import RANDOM
 
-COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
+CLAIM_METRICS: tuple[Metric, ...] = (CONTENT_KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
 """The metrics whose best n are told."""
 _ENDS = (0.4, 0.6, 1.0)
 """Of the longest n: where the lengths might have ended."""
@@ -66,7 +66,7 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     """What the articles of a dataset say of the claim, over those that have a summary by the system at every n.
 
     Args:
-        points: of one run, with scores by those of `COMPARED` that it has; `KEPT` is one.
+        points: of one run, with scores by those of `CLAIM_METRICS` that it has; `CONTENT_KEPT` is one.
         dataset: one of those with content kept.
         system: one with content kept at some n.
         claim: the fewest and the most words.
@@ -99,7 +99,7 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
 
 def kept_by_article(points: Points, system: str) -> tuple[list[int], Floats]:
     """The n of a system, and what it keeps at these, (articles, lengths), of the articles that have all."""
-    (grid,) = build_grids(points, KEPT)
+    (grid,) = build_grids(points, CONTENT_KEPT)
     scores = grid.values[grid.systems.index(system)]
     present = ~np.isnan(scores)
     tried = np.flatnonzero(present.any(axis=1))
@@ -107,7 +107,7 @@ def kept_by_article(points: Points, system: str) -> tuple[list[int], Floats]:
 
 
 def _best(points: Points, system: str) -> Iterator[BestN]:
-    for metric in COMPARED:
+    for metric in CLAIM_METRICS:
         scored = points.take(~np.isnan(points.scores[metric])) if metric in points.scores else Points.none()
         for number in magic_numbers(scored, metric):
             if number.system == system and number.largest_gain:

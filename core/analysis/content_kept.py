@@ -34,8 +34,8 @@ from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.intervals import Floats, Moments, above_zero_p, least_t, moments, skewed_intervals
 from nws.core.analysis.points import Points
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
-from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.findings.content import CONTENT_KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
+from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.systems.rulers import PERSON
 
 POWER = 0.8
@@ -50,7 +50,8 @@ _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for 
 def content_kept(points: Points) -> tuple[ContentKept, ...]:
     """The shares that systems keep, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
 
-    A summary without the metric `KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is left out.
+    A summary without the metric `CONTENT_KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is
+    left out.
 
     Args:
         points: those of one run.
@@ -59,7 +60,7 @@ def content_kept(points: Points) -> tuple[ContentKept, ...]:
         StoreError: the points are not those of one run (see `build_grids`).
     """
     persons = dict(_persons(points))
-    grids = build_grids(points, KEPT, points.n > 0)
+    grids = build_grids(points, CONTENT_KEPT, points.n > 0)
     by_dataset = map(lambda grid: _of_dataset(grid, persons.get(grid.dataset, {})), grids)
     return tuple(replace(kept, length_unit=points.length_unit) for kept in chain.from_iterable(by_dataset))
 
@@ -100,7 +101,7 @@ class KeptByArticle:
 def _persons(points: Points) -> Iterator[tuple[str, dict[str, float]]]:
     """For each dataset, what a person's whole summary of each article keeps."""
     is_person = np.array([system == PERSON for system in points.systems], dtype=np.bool_)
-    for grid in build_grids(points, KEPT, (points.n == 0) & is_person[points.system]):
+    for grid in build_grids(points, CONTENT_KEPT, (points.n == 0) & is_person[points.system]):
         (person,) = np.flatnonzero([system == PERSON for system in grid.systems])
         values = dict(zip(grid.articles, grid.values[person, 0].tolist(), strict=True))
         yield grid.dataset, {article: value for article, value in values.items() if not math.isnan(value)}
@@ -122,7 +123,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
                 dataset=grid.dataset,
                 system=system,
                 kind=grid.kinds[s],
-                of=ceiling,
+                ceiling=ceiling,
                 longest=tried[-1],
                 articles=len(kept.values),
                 dropped=dropped,
@@ -146,7 +147,7 @@ def _lengths(kept: KeptByArticle, tried: Sequence[int], words: Sequence[float]) 
 
 
 def smallest_n(
-    tried: Sequence[int], shares: Floats, above: Floats, x: float, alpha: float = ONE_SIDED_ALPHA
+    tried: Sequence[int], shares: Floats, above: Floats, x: float, alpha: float = ONE_SIDED_LEVEL
 ) -> SmallestN:
     """The smallest of the lengths `tried` that keeps the share `x`.
 
@@ -161,7 +162,7 @@ def smallest_n(
     reached = int(first_kept(shares[None], x)[0])
     low, high = interval_of_n(above, alpha)
     return SmallestN(
-        x=x,
+        share=x,
         n=steps[reached],
         low=steps[low],
         high=steps[high],
@@ -177,7 +178,7 @@ def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
     return np.where(below.any(axis=1), last_below, 0)
 
 
-def interval_of_n(above: Floats, alpha: float = ONE_SIDED_ALPHA) -> tuple[int, int]:
+def interval_of_n(above: Floats, alpha: float = ONE_SIDED_LEVEL) -> tuple[int, int]:
     """The indices between which the smallest length lies that keeps the share, as do all longer ones (95 %).
 
     Its upper end is shown from the longest length down. Its lower end is the mirror image: from the shortest up, the

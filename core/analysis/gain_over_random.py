@@ -122,7 +122,7 @@ def _magic_number(grid: Grid, s: int, columns: NDArray[np.float64], gains: tuple
     by_mean = int(n_of_row[np.argmax(scores[:, everywhere].mean(axis=1))]) if everywhere.any() else None
     gained = ~np.isnan(columns).any(axis=1)
     largest = gains[int(np.argmax(columns[gained].mean(axis=0)))] if gains and gained.any() else None
-    beats = any(gain.above_random for gain in gains) and kind != "upper bound"
+    beats = any(gain.above_random for gain in gains) and kind != "oracle"
     recommended = tuple(gain.n for gain in gains if beats and gain.may_be_largest)
     return MagicNumber(
         dataset=grid.dataset,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from nws.core.findings.scores import CONFIDENCE, ONE_SIDED_ALPHA, Interval
+from nws.core.findings.scores import CONFIDENCE, ONE_SIDED_LEVEL, Interval
 
 
 def mean_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
@@ -165,8 +165,8 @@ def moments(values: Floats) -> Moments:
 
 
 def least_t(skewness: Floats, articles: int) -> Floats:
-    """The t from which on `above_zero_p` is at most `ONE_SIDED_ALPHA`, of columns with this skewness."""
-    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_ALPHA))
+    """The t from which on `above_zero_p` is at most `ONE_SIDED_LEVEL`, of columns with this skewness."""
+    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_LEVEL))
     tail = _tail(skewness, articles)
     bent = np.where(tail < 0, tail, 1)
     # Hall's correction is ((1 + tail t / 3)³ - 1) / tail + tail / 6, which can be turned round.

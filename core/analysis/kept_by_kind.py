@@ -24,7 +24,7 @@ from scipy.special import stdtr
 
 from nws.core.analysis.intervals import Floats, mean_intervals
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KeptByKind, KindsApart, KindShare
+from nws.core.findings.content import KeptByKind, KindContrast, KindShare
 from nws.core.findings.scores import Interval
 from nws.core.text.word_kinds import KINDS, NAMED, WordKind
 
@@ -46,7 +46,7 @@ class KindTerms:
 
 
 def kept_by_kind(cells: Iterable[KindTerms]) -> tuple[KeptByKind, ...]:
-    """What each system keeps of each kind at each n, over the articles that it has at all n; uncut summaries apart.
+    """What each system keeps of each kind at each n, over the articles that it has at all n; uncut summaries contrast.
 
     Args:
         cells: of one run, by dataset and system.
@@ -64,9 +64,9 @@ def kept_by_kind(cells: Iterable[KindTerms]) -> tuple[KeptByKind, ...]:
 def _at_n(cell: KindTerms, common: NDArray[np.int64], is_compared: bool) -> KeptByKind:
     codes, first = np.unique(cell.articles, return_index=True)
     shares = shares_of(cell.terms[first[np.isin(codes, common)]])
-    apart = apart_of(shares) if is_compared else None
+    contrast = contrast_of(shares) if is_compared else None
     kinds = tuple(KindShare(kind, share.interval, share.articles) for kind, share in shares.items())
-    return KeptByKind(cell.dataset, cell.system, cell.n, kinds, apart)
+    return KeptByKind(cell.dataset, cell.system, cell.n, kinds, contrast)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +118,7 @@ def _interval(share: float, influence: Floats, least: float) -> Interval:
     return Interval(share, with_least.low, None if with_all.high is None else min(1.0, with_all.high))
 
 
-def apart_of(shares: Mapping[WordKind, Kept]) -> KindsApart | None:
+def contrast_of(shares: Mapping[WordKind, Kept]) -> KindContrast | None:
     """The kinds of which most and least is kept, and the p of their difference.
 
     It is corrected for all pairs of kinds (Bonferroni), since these two were chosen among them.
@@ -131,7 +131,7 @@ def apart_of(shares: Mapping[WordKind, Kept]) -> KindsApart | None:
     values = np.append(difference + _influence(tested[most]) - _influence(tested[least]), -1)
     t = math.sqrt(len(values)) * values.mean() / values.std(ddof=1)
     p = float(stdtr(len(values) - 1, -t))
-    return KindsApart(most, least, min(1.0, p * len(tested) * (len(tested) - 1) / 2))
+    return KindContrast(most, least, min(1.0, p * len(tested) * (len(tested) - 1) / 2))
 
 
 def _influence(kept: Kept) -> Floats:

@@ -24,7 +24,7 @@ from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.intervals import Floats, above_zero_p, mean_interval, moments
 from nws.core.analysis.points import Points
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KEPT, LateGain
+from nws.core.findings.content import CONTENT_KEPT, LateGain
 from nws.core.systems.rulers import REFERENCE_WORDS
 
 AT_MOST = 1 / 3
@@ -40,7 +40,7 @@ def late_gains(points: Points) -> tuple[LateGain, ...]:
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    grids = build_grids(points, KEPT, points.n > 0)
+    grids = build_grids(points, CONTENT_KEPT, points.n > 0)
     longest, is_words = points.reference_lengths, points.length_unit == "words"
     by_dataset = map(lambda grid: _of_dataset(grid, longest.get(grid.dataset, math.inf), is_words), grids)
     return tuple(chain.from_iterable(by_dataset))

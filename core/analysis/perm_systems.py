@@ -37,7 +37,7 @@ from nws.core.analysis.correlation import (
     standardised,
 )
 from nws.core.analysis.sign_flip import holm
-from nws.core.findings.comparisons import ALPHA
+from nws.core.findings.comparisons import TWO_SIDED_LEVEL
 
 COUNTED = 12
 """The most systems whose exchanges are all counted."""
@@ -58,7 +58,7 @@ class Difference:
     Attributes:
         low, high: the ends of the interval (Boot-Both, as that of a correlation).
         exchanges: how many p is made of, the observed one included.
-        near: whether `p_holm` is so near to `ALPHA` that exchanges from another seed might be on its other side.
+        near: whether `p_holm` is so near to `TWO_SIDED_LEVEL` that another seed might put it on the other side.
     """
 
     a: str
@@ -75,7 +75,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        return self.p_holm is not None and self.p_holm < ALPHA and not self.near
+        return self.p_holm is not None and self.p_holm < TWO_SIDED_LEVEL and not self.near
 
 
 def differences(
@@ -157,7 +157,7 @@ def _corrected(gaps: FloatArray, extreme: FloatArray, exchanges: FloatArray, is_
         low = np.where(np.isnan(p), np.nan, beta.ppf(RISK / 2, extreme, exchanges - extreme + 1))
         high = np.where(np.isnan(p), np.nan, beta.ppf(1 - RISK / 2, extreme + 1, np.maximum(exchanges - extreme, 1e-9)))
     p_holm = _holm(p)
-    return _Tests(p, p_holm, exchanges, (_holm(low) < ALPHA) != (_holm(high) < ALPHA))
+    return _Tests(p, p_holm, exchanges, (_holm(low) < TWO_SIDED_LEVEL) != (_holm(high) < TWO_SIDED_LEVEL))
 
 
 def _holm(p: FloatArray) -> FloatArray:

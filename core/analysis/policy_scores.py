@@ -127,7 +127,7 @@ class _OnTest:
 
 def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
     dataset, system, n = key
-    place = {"upper bound": 3, "control": 2, "system": 0 if system.startswith(POLICY) else 1}
+    place = {"oracle": 3, "control": 2, "system": 0 if system.startswith(POLICY) else 1}
     return dataset, place[kind], system, n
 
 
@@ -192,7 +192,7 @@ def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
 def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
     """The results of `compare_systems` when the seeds of a policy are one system."""
     points = Points.together([_means(key, cell) for key, cell in cells.items()])
-    systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
+    systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "oracle"})
     pairs = [(system, compared) for system in systems for compared in compared_with(system) if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, metric):

@@ -11,8 +11,8 @@ import numpy as np
 from nws.core.analysis.content_kept import KeptByArticle, smallest_n
 from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.points import Points
-from nws.core.findings.content import KEPT, WordsSaved
-from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.findings.content import CONTENT_KEPT, WordsSaved
+from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.types import LEAD
 
 
@@ -37,7 +37,7 @@ def saved_at_each_length(points: Points, a: str, b: str) -> tuple[WordsSaved, ..
 
 
 def _grids(points: Points) -> Sequence[Grid]:
-    return [*build_grids(points, KEPT, points.n > 0)] if points.length_unit == "words" else []
+    return [*build_grids(points, CONTENT_KEPT, points.n > 0)] if points.length_unit == "words" else []
 
 
 def words_saved(grid: Grid, a: str, b: str, are_together: bool = False) -> tuple[WordsSaved, ...]:
@@ -65,7 +65,7 @@ def words_saved(grid: Grid, a: str, b: str, are_together: bool = False) -> tuple
     for m, ceiling in zip(lengths[tried[1]].tolist(), of_b.T, strict=True):
         kept = KeptByArticle(of_a, ceiling)
         if ceiling.mean() > 0:
-            alpha = ONE_SIDED_ALPHA / (of_b.shape[1] if are_together else 1)
+            alpha = ONE_SIDED_LEVEL / (of_b.shape[1] if are_together else 1)
             smallest = smallest_n(lengths[tried[0]].tolist(), kept.shares, kept.above(1), 1, alpha)
             found.append(WordsSaved(grid.dataset, a, b, m, int(complete.sum()), smallest))
     return tuple(found)

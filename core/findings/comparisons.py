@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 
 from nws.core.findings.scores import Interval
 
-ALPHA = 0.05
+TWO_SIDED_LEVEL = 0.05
 
 
 FEWEST_ARTICLES = 20
@@ -58,10 +58,10 @@ class PairedLength:
     @computed_field
     @property
     def significant(self) -> bool:
-        return self.p_holm < ALPHA
+        return self.p_holm < TWO_SIDED_LEVEL
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether people are told that the difference is significant. With few articles they never are."""
         return self.significant and self.articles >= FEWEST_ARTICLES
 
@@ -111,8 +111,8 @@ class Comparison:
 
     `left_out` holds the n at which A or B has summaries but they share no article. `short` maps n to the number of
     articles with fewer than n words, which are left out at that n; it lacks n without such articles.
-    `is_at_own_length` says that the comparison is length-matched: A chose its length, and each summary of B is the one
-    nearest in length (`nws.core.analysis.own_length`).
+    `is_length_matched` says that the comparison is length-matched: A chose its length, and each summary of B is the one
+    nearest in length (`nws.core.analysis.length_matched`).
     """
 
     dataset: str
@@ -121,21 +121,21 @@ class Comparison:
     lengths: tuple[PairedLength, ...]
     left_out: tuple[int, ...]
     short: Mapping[int, int]
-    is_at_own_length: bool = False
+    is_length_matched: bool = False
 
     @property
     def is_uncut(self) -> bool:
         """Whether the texts of both systems are uncut, and are compared as they are."""
-        return not self.is_at_own_length and self.lengths[0].n == 0
+        return not self.is_length_matched and self.lengths[0].n == 0
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each n, with plain values."""
         yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
-    def told(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def reported_lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The n at which A is called significantly better where people read, and those at which it is worse."""
-        better = tuple(at.n for at in self.lengths if at.is_told and at.better)
-        return better, tuple(at.n for at in self.lengths if at.is_told and at.worse)
+        better = tuple(at.n for at in self.lengths if at.is_reported and at.better)
+        return better, tuple(at.n for at in self.lengths if at.is_reported and at.worse)
 
     @computed_field
     @property

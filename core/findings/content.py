@@ -5,13 +5,13 @@ from typing import Literal, TypeAlias
 from pydantic import computed_field
 from pydantic.dataclasses import dataclass
 
-from nws.core.findings.scores import ONE_SIDED_ALPHA, Edge, Interval, edge_of
+from nws.core.findings.scores import ONE_SIDED_LEVEL, Edge, Interval, edge_of
 from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.text.word_kinds import WordKind
 from nws.core.types import SystemKind
 
-KEPT: Metric = "kept"
+CONTENT_KEPT: Metric = "kept"
 Ceiling: TypeAlias = Literal["reference", "person", "longest"]
 """What a share is of: the whole reference, what another person's summary keeps, or the system's own longest n."""
 
@@ -26,7 +26,7 @@ SHARES: dict[Ceiling, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SmallestN:
-    """The smallest n that keeps at least the share `x`, as does every longer n of the grid.
+    """The smallest n that keeps at least the content share `share`, as does every longer n of the grid.
 
     Attributes:
         n: the smallest n by the mean shares; None where the longest n keeps less than x.
@@ -38,7 +38,7 @@ class SmallestN:
             None where `n` is. It is estimated from these articles, and understates how much other articles may vary.
     """
 
-    x: float
+    share: float
     n: int | None
     low: int | None
     high: int | None
@@ -75,7 +75,7 @@ class ContentKept:
     dataset: str
     system: str
     kind: SystemKind
-    of: Ceiling
+    ceiling: Ceiling
     longest: int
     articles: int
     dropped: int
@@ -86,7 +86,7 @@ class ContentKept:
     @property
     def by_share(self) -> dict[float, SmallestN]:
         """`smallest` by its share."""
-        return {smallest.x: smallest for smallest in self.smallest}
+        return {smallest.share: smallest for smallest in self.smallest}
 
     def edge(self, n: int | None) -> Edge | None:
         """At which end of the lengths tried n lies; None where it lies between them."""
@@ -103,7 +103,7 @@ class KindShare:
 
 
 @dataclass(frozen=True, slots=True)
-class KindsApart:
+class KindContrast:
     """The kinds of word of which a system keeps most and least.
 
     `p` is one-sided, of the claim that it keeps more of `most`, and corrected for all pairs of kinds.
@@ -115,9 +115,9 @@ class KindsApart:
 
     @computed_field
     @property
-    def is_told(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant. Where all kinds are kept alike, it is in at most 5 % of studies."""
-        return self.p <= ONE_SIDED_ALPHA
+        return self.p <= ONE_SIDED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +126,14 @@ class KeptByKind:
 
     Attributes:
         kinds: in the order of `KINDS`; those that no article has are left out.
-        apart: at the longest n; None elsewhere, and where fewer than two kinds stand in enough references.
+        contrast: at the longest n; None elsewhere, and where fewer than two kinds stand in enough references.
     """
 
     dataset: str
     system: str
     n: int
     kinds: tuple[KindShare, ...]
-    apart: KindsApart | None = None
+    contrast: KindContrast | None = None
 
     @property
     def by_kind(self) -> dict[WordKind, KindShare]:
@@ -172,11 +172,11 @@ class LateGain:
     @property
     def has_stopped(self) -> bool:
         """Whether the claim of `p` is significant. With a gain of just `AT_MOST`, it is in at most 5 % of studies."""
-        return self.p <= ONE_SIDED_ALPHA
+        return self.p <= ONE_SIDED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
-class OwnWords:
+class Abstractive:
     """A system that may write words which the article lacks, or whose texts alone are known to NWS.
 
     Both means are over its uncut summaries, or over those of all n where it has no uncut ones.

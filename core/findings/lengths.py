@@ -7,7 +7,7 @@ from itertools import count, groupby
 from pydantic import computed_field
 from pydantic.dataclasses import dataclass
 
-from nws.core.findings.comparisons import ALPHA, FEWEST_ARTICLES
+from nws.core.findings.comparisons import FEWEST_ARTICLES, TWO_SIDED_LEVEL
 from nws.core.findings.content import SHARES, SmallestN
 from nws.core.findings.scores import Edge, Interval, edge_of
 from nws.core.metrics.specs import Metric
@@ -41,19 +41,19 @@ class Gain:
         return self.gain
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether people are told that the gain is significant. With few articles they never are."""
         return self.above_random and self.articles >= FEWEST_ARTICLES
 
     @computed_field
     @property
     def above_random(self) -> bool:
-        return self.p_holm < ALPHA and self.gain.mean > 0
+        return self.p_holm < TWO_SIDED_LEVEL and self.gain.mean > 0
 
     @computed_field
     @property
     def may_be_largest(self) -> bool:
-        return self.p_behind is not None and self.p_behind >= ALPHA
+        return self.p_behind is not None and self.p_behind >= TWO_SIDED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
 
 
 def enough_articles(tests: int) -> int:
-    """Return the fewest articles with which one of this many tests can have a corrected p below `ALPHA`."""
-    return next(articles for articles in count(1) if 2 / 2**articles * tests < ALPHA)
+    """Return the fewest articles with which one of this many tests can have a corrected p below `TWO_SIDED_LEVEL`."""
+    return next(articles for articles in count(1) if 2 / 2**articles * tests < TWO_SIDED_LEVEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Step:
     """What each additional word keeps from `start` to `end` words: 0.01 is a hundredth of the reference.
 
     `p_more` is of the test that this is above 0, `p_less` of the test that it is less than in the step before (1 for
-    the first step). Both are corrected over the steps, and significant at `ONE_SIDED_ALPHA` or less.
+    the first step). Both are corrected over the steps, and significant at `ONE_SIDED_LEVEL` or less.
     """
 
     start: int
@@ -198,26 +198,27 @@ class Obedience:
         system: its name.
         n: the number that it was asked for.
         summaries: the number of its summaries at n.
-        written: their mean length.
+        mean_length: their mean length.
         exactly, within: the shares, in [0, 1], of summaries of length n, and of n at most. The others are cut.
-        off: the mean absolute difference between their length and n.
-        first_exactly, first_off: the same of first answers, before any draft; None where a system writes only one.
+        absolute_miss: the mean absolute difference between their length and n.
+        first_exactly, first_absolute_miss: the same for first answers, before any draft; None where a system writes
+            only one.
         requests, drafts: the requests that all of this took, and the drafts that were read.
     """
 
     system: str
     n: int
     summaries: int
-    written: float
+    mean_length: float
     exactly: float
     within: float
-    off: float
+    absolute_miss: float
     first_exactly: float | None
-    first_off: float | None
+    first_absolute_miss: float | None
     requests: int
     drafts: int
 
     @property
     def miss(self) -> float:
         """The mean difference between their length and n."""
-        return self.written - self.n
+        return self.mean_length - self.n

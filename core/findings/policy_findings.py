@@ -15,7 +15,7 @@ from nws.core.types import LEAD, POLICY, UNTRAINED, SystemKind
 TEXTRANK = "textrank"
 ORACLE = "oracle"
 LEAD_SEARCH = "lead3-search"
-COMPARED = (UNTRAINED, "lead2+chunks", LEAD_SEARCH, TEXTRANK, LEAD)
+COMPARISON_SYSTEMS = (UNTRAINED, "lead2+chunks", LEAD_SEARCH, TEXTRANK, LEAD)
 """The systems that others are compared with. `UNTRAINED`, which writes as policies do, is for policies alone."""
 
 WINDOWS = 30
@@ -33,8 +33,8 @@ def split_seed(name: str) -> tuple[str, int | None]:
 
 
 def compared_with(system: str) -> Iterator[str]:
-    """Yield the signatures of the systems of `COMPARED` that a system is compared with."""
-    for name in COMPARED:
+    """Yield the signatures of the systems of `COMPARISON_SYSTEMS` that a system is compared with."""
+    for name in COMPARISON_SYSTEMS:
         if name != UNTRAINED:
             yield name
         elif system.startswith(POLICY):
@@ -55,8 +55,8 @@ class SystemScore:
         repeated_words: the share of words that occurred earlier in the summary (`repeated_word_share`).
         comparable: whether the system may be compared with the others at this n. All comparable systems have the same
             articles (`comparable_articles`), any other system has all of its own.
-        versus: this system minus each other of `COMPARED`, by name, paired over the articles that both have. Empty for
-            an oracle.
+        versus: this system minus each other of `COMPARISON_SYSTEMS`, by name, paired over the articles that both have.
+            Empty for an oracle.
         gap_closed: the share of the way from `textrank` to `oracle`, (score - textrank's) / (oracle's - textrank's),
             over the articles that all three have. None for these two systems, where one of them is missing, and where
             the oracle is not above textrank.

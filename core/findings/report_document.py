@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.dataclasses import dataclass
 
 from nws.core.findings.comparisons import Comparison
-from nws.core.findings.content import Ceiling, ContentKept, KeptByKind, LateGain, OwnWords, WordsSaved
+from nws.core.findings.content import Abstractive, Ceiling, ContentKept, KeptByKind, LateGain, WordsSaved
 from nws.core.findings.lengths import ClaimedLengths, MagicNumber, Obedience
 from nws.core.findings.policy_findings import PolicyFindings
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
@@ -68,10 +68,10 @@ class ReportDocument(BaseModel, frozen=True):
         word_kinds: the signature of the kinds.
         words_saved: the words with which the best system keeps as much as `lead` at the longest n, by dataset.
         all_pairs: all pairs of systems at one n, in content kept (`nws.core.analysis.paired.compare_all_pairs`).
-        own_length: length-matched pairs, in content kept (`nws.core.analysis.own_length`).
+        length_matched: length-matched pairs, in content kept (`nws.core.analysis.length_matched`).
         lead_vs_random: `lead` minus `random`, in content kept.
-        between: systems of one run minus those of another, in `metric`, where several runs are reported together.
-        ranked: by dataset, the systems that one can choose (else the controls), the one that keeps most first.
+        between_runs: systems of one run minus those of another, in `metric`, where several runs are reported together.
+        ranking: by dataset, the systems that one can choose (else the controls), the one that keeps most first.
         statements: by dataset, the findings, the most important first.
         warnings: by dataset, what limits the numbers.
         reference_lengths: by dataset, the median length of the references; empty where it is not known.
@@ -91,13 +91,13 @@ class ReportDocument(BaseModel, frozen=True):
     word_kinds: str = ""
     words_saved: tuple[WordsSaved, ...] = ()
     all_pairs: tuple[Comparison, ...] = ()
-    own_length: tuple[Comparison, ...] = ()
+    length_matched: tuple[Comparison, ...] = ()
     lead_vs_random: tuple[Comparison, ...] = ()
-    between: tuple[Comparison, ...] = ()
+    between_runs: tuple[Comparison, ...] = ()
     late_gains: tuple[LateGain, ...] = ()
-    own_words: tuple[OwnWords, ...] = ()
-    short: tuple[ShortArticles, ...] = ()
-    ranked: Mapping[str, tuple[str, ...]] = {}
+    abstractive: tuple[Abstractive, ...] = ()
+    short_articles: tuple[ShortArticles, ...] = ()
+    ranking: Mapping[str, tuple[str, ...]] = {}
     statements: Mapping[str, tuple[Statement, ...]] = {}
     warnings: Mapping[str, tuple[Statement, ...]] = {}
     reference_lengths: Mapping[str, float] = {}
@@ -120,7 +120,7 @@ class ReportDocument(BaseModel, frozen=True):
     @property
     def datasets(self) -> tuple[str, ...]:
         """Every dataset of the run, in alphabetical order."""
-        others = {uncut.dataset for uncut in self.of_metric().uncut} | {short.dataset for short in self.short}
+        others = {uncut.dataset for uncut in self.of_metric().uncut} | {short.dataset for short in self.short_articles}
         return tuple(sorted({*self.scored, *others, *(kept.dataset for kept in self.kept)}))
 
     @property
@@ -141,7 +141,7 @@ class ReportDocument(BaseModel, frozen=True):
         by_system: dict[str, dict[Ceiling, ContentKept]] = {}
         for kept in self.kept:
             if kept.dataset == dataset:
-                by_system.setdefault(kept.system, {})[kept.of] = kept
+                by_system.setdefault(kept.system, {})[kept.ceiling] = kept
         return by_system
 
     def headline(self, dataset: str) -> Headline | None:
@@ -171,11 +171,13 @@ class ReportDocument(BaseModel, frozen=True):
         }
 
     def share_rows(self) -> list[dict[str, Any]]:
-        """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for uncut summaries."""
-        shares = [(kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths]
+        """A row for each dataset, system, ceiling and n; `n` is 0 for uncut summaries."""
+        shares = [
+            (kept, kept.ceiling, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths
+        ]
         whole = [(of, "reference", 0, of.score, of.articles, of.words) for of in self.kept_uncut]
         return [
-            {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": ceiling, "n": n}
+            {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "ceiling": ceiling, "n": n}
             | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles, "words": words}
             for whose, ceiling, n, share, articles, words in shares + whole
         ]
@@ -198,9 +200,15 @@ class ReportDocument(BaseModel, frozen=True):
         return by_system
 
     def smallest_rows(self) -> list[dict[str, Any]]:
-        """A row for each dataset, system, ceiling (`of`) and share `x`: the smallest n from which on it is kept."""
+        """A row for each dataset, system, ceiling and share: the smallest n from which on it is kept."""
         return [
-            {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of, "longest": kept.longest}
+            {
+                "dataset": kept.dataset,
+                "system": kept.system,
+                "kind": kept.kind,
+                "ceiling": kept.ceiling,
+                "longest": kept.longest,
+            }
             | asdict(smallest)
             for kept in self.kept
             for smallest in kept.smallest

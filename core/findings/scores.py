@@ -8,11 +8,11 @@ from pydantic.dataclasses import dataclass
 from nws.core.types import SystemKind
 
 CONFIDENCE = 0.95
-ONE_SIDED_ALPHA = (1 - CONFIDENCE) / 2
+ONE_SIDED_LEVEL = (1 - CONFIDENCE) / 2
 """The level of each test. On real articles, which are skewed, tests at 2.5 % err in up to 5 % of studies."""
 FEW_ARTICLES = 30
 """With fewer values, an interval is valid only if they are roughly symmetric around their mean."""
-_KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
+_KINDS: tuple[SystemKind, ...] = ("system", "oracle", "control")
 
 
 def system_order(system: str, kind: SystemKind) -> tuple[int, str]:

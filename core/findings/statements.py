@@ -12,7 +12,7 @@ from nws.core.findings.content import Ceiling, SmallestN
 from nws.core.findings.scores import Edge, Interval
 from nws.core.text.word_kinds import WordKind
 
-OfRead = Annotated[bool, Field(exclude_if=lambda of_read: not of_read)]
+ReferencesTruncated = Annotated[bool, Field(exclude_if=lambda references_truncated: not references_truncated)]
 
 
 class Headline(BaseModel, frozen=True):
@@ -26,7 +26,8 @@ class Headline(BaseModel, frozen=True):
         lead_n: the number of the text's first words that keep half, too, or as much as the system; None where no
             number does.
         lead_share: the share that these words keep.
-        of_read: whether the shares are of what was read of the references, and not of all of it (`CutTexts`).
+        references_truncated: whether the references were too long to be read to their end, so that shares are of the
+            part that was read (`CutTexts`).
     """
 
     type: Literal["headline"] = "headline"
@@ -40,7 +41,7 @@ class Headline(BaseModel, frozen=True):
     any_keeps_half: bool
     lead_n: int | None = None
     lead_share: float | None = None
-    of_read: OfRead = False
+    references_truncated: ReferencesTruncated = False
 
 
 class Differences(BaseModel, frozen=True):
@@ -90,10 +91,10 @@ class FewerWords(BaseModel, frozen=True):
     claimed: int | None
 
 
-class OwnLength(BaseModel, frozen=True):
+class UncutContent(BaseModel, frozen=True):
     """What a system's uncut summaries keep, and their difference from the best length-matched system, if any."""
 
-    type: Literal["own_length"] = "own_length"
+    type: Literal["uncut_content"] = "uncut_content"
     system: str
     words: float
     share: Interval
@@ -102,17 +103,20 @@ class OwnLength(BaseModel, frozen=True):
 
 
 class SmallestLength(BaseModel, frozen=True):
-    """The smallest n with which a system keeps a share of a ceiling; for `of_read` see `Headline`."""
+    """The smallest n with which a system keeps a share of a ceiling, and what it keeps of the reference there.
+
+    For `references_truncated` see `Headline`.
+    """
 
     type: Literal["smallest_length"] = "smallest_length"
     system: str
-    of: Ceiling
+    ceiling: Ceiling
     longest: int
     articles: int
-    share: float
+    reference_share: float
     smallest: SmallestN
     at: Edge | None
-    of_read: OfRead = False
+    references_truncated: ReferencesTruncated = False
 
 
 class MayKeepHalf(BaseModel, frozen=True):
@@ -170,10 +174,10 @@ class TakeArticles(BaseModel, frozen=True):
     n: int | None
 
 
-class TruthIsUnseen(BaseModel, frozen=True):
+class TruthNotMeasured(BaseModel, frozen=True):
     """Systems that may write words which the article lacks, with their mean faithfulness where it was measured."""
 
-    type: Literal["truth_is_unseen"] = "truth_is_unseen"
+    type: Literal["truth_not_measured"] = "truth_not_measured"
     systems: tuple[str, ...]
     faithfulness: dict[str, float]
 
@@ -226,9 +230,9 @@ class SkewedDifferences(BaseModel, frozen=True):
 
 
 _Answer: TypeAlias = (
-    Headline | Differences | OverLead | KindsKept | FewerWords | OwnLength | SmallestLength | MayKeepHalf
+    Headline | Differences | OverLead | KindsKept | FewerWords | UncutContent | SmallestLength | MayKeepHalf
 )
 _OfLead: TypeAlias = LeadOvertakes | LeadIsLow
-_Advice: TypeAlias = SystemsAreTheLimit | TryLengths | TakeArticles | TruthIsUnseen
+_Advice: TypeAlias = SystemsAreTheLimit | TryLengths | TakeArticles | TruthNotMeasured
 _Warning: TypeAlias = CutTexts | FewArticles | ShortTexts | LeftOut | SkewedDifferences
 Statement: TypeAlias = Annotated[_Answer | _OfLead | _Advice | _Warning, Field(discriminator="type")]

@@ -34,10 +34,10 @@ from nws.core.learning.training_config import (
 from nws.core.metrics.bertscore import BertScorer, ReferenceScorer
 from nws.core.metrics.config import Options
 from nws.core.metrics.fluency import FluencyScorer
-from nws.core.metrics.kept import Panel, by_dataset, first_references, kept, others
+from nws.core.metrics.kept import Panel, by_dataset, draw_distractors, first_references, kept
 from nws.core.metrics.metric import FloatArray, Metric, Row, remembered
 from nws.core.metrics.registry import NEED_SOURCE, make_metric
-from nws.core.metrics.specs import KEPT
+from nws.core.metrics.specs import KEPT_SPEC
 from nws.core.systems.composition import first_sentences
 
 # From (article, summary) pairs to their rewards.
@@ -71,7 +71,7 @@ def make_reward(
     for name, weight in config.weights:
         if name == BERTSCORE:
             parts.append((bertscore_reward(models(), padded), weight))
-        elif name == KEPT.name:
+        elif name == KEPT_SPEC.name:
             parts.append((kept_reward(models(), padded, panels), weight))
         elif name == ARTICLE_SIMILARITY and segment is not None:
             parts.append((article_similarity(models(), padded, segment), weight))
@@ -117,7 +117,7 @@ def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Re
     @functools.cache
     def references(article: Article) -> tuple[str, ...]:
         """The article's first, then those of its others."""
-        drawn = others(article, of_dataset[article.dataset])
+        drawn = draw_distractors(article, of_dataset[article.dataset])
         return (article.references[0], *(other.references[0] for other in drawn))
 
     @functools.cache

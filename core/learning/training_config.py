@@ -12,7 +12,7 @@ from nws.core.errors import RecipeError
 from nws.core.metrics.config import BertScoreConfig, Options
 from nws.core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE
 from nws.core.metrics.registry import NEED_SOURCE, make_metric
-from nws.core.metrics.specs import KEPT
+from nws.core.metrics.specs import KEPT_SPEC
 from nws.core.text.language import Language
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LogProbability = Literal["plackett-luce", "softmax-sum"]
 BERTSCORE = "bertscore"
 FLUENCY = "fluency"
 ARTICLE_SIMILARITY = "article_similarity"
-OWN_REWARDS = (BERTSCORE, KEPT.name, FLUENCY, ARTICLE_SIMILARITY)
+OWN_REWARDS = (BERTSCORE, KEPT_SPEC.name, FLUENCY, ARTICLE_SIMILARITY)
 """What is no metric of the registry here, or another one: it has the run's models."""
 NO_REFERENCE_READ = "|no reference is read"
 """With what the signature of a reward ends that needs none."""
@@ -125,7 +125,7 @@ class RewardConfig:
         bertscore = self.bertscore.signature
         own = {
             BERTSCORE: bertscore,
-            KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {bertscore}",
+            KEPT_SPEC.name: f"{KEPT_SPEC.name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {bertscore}",
             ARTICLE_SIMILARITY: f"{ARTICLE_SIMILARITY}|anchor:the article's first {ANCHOR_SENTENCES} sentences|"
             f"F1:{bertscore}",
         }

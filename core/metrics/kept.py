@@ -54,10 +54,10 @@ if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait fo
 
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds them once."""
-OTHERS = 12
+DISTRACTORS = 12
 """Of each article. On dialogues, shares differ by up to 0.1 points from those with 24, and with 6 by up to 0.2."""
 KEPT_SIGNATURE = (
-    f"ref:first|floor:mean of {OTHERS} references of other articles, of {PANEL} drawn by content|(R-F)/(1-F)"
+    f"ref:first|floor:mean of {DISTRACTORS} references of other articles, of {PANEL} drawn by content|(R-F)/(1-F)"
 )
 KEPT_RECALL = "R:recall by idf of tokens, mean cosine of layer 0 and the layer"
 
@@ -95,20 +95,20 @@ def first_references(panel: Panel) -> list[str]:
     return [article.references[0] for article in panel.articles]
 
 
-def others(article: Article, panel: Panel) -> tuple[Article, ...]:
-    """The articles with whose references an article's floor is measured, at most `OTHERS`, drawn by content.
+def draw_distractors(article: Article, panel: Panel) -> tuple[Article, ...]:
+    """The articles with whose references an article's floor is measured, at most `DISTRACTORS`, drawn by content.
 
     None of them tells the same: has its text or its reference, or nearly its text. There may be none.
     """
     drawn = sorted(panel.articles, key=functools.partial(_place, article))
-    return tuple(itertools.islice((other for other in drawn if not tells_the_same(article, other)), OTHERS))
+    return tuple(itertools.islice((other for other in drawn if not is_same_story(article, other)), DISTRACTORS))
 
 
 def _place(article: Article, other: Article) -> bytes:
     return hashlib.blake2b(f"{article.content_hash}{other.content_hash}".encode(), digest_size=8).digest()
 
 
-def tells_the_same(article: Article, other: Article) -> bool:
+def is_same_story(article: Article, other: Article) -> bool:
     """Whether another article has this one's text or its reference, or nearly its text: it shows nothing then."""
     if article.content_hash == other.content_hash or article.references[0] == other.references[0]:
         return True
@@ -159,7 +159,7 @@ class WordsKept:
         self._tokens = tokens
         self._idf = functools.cache(lambda dataset: idf_of([*map(tokens, first_references(self._panels[dataset]))]))
         # The summaries of an article follow each other, and a bundle has few articles.
-        self._others = functools.lru_cache(maxsize=1_024)(lambda one: others(one, self._panels[one.dataset]))
+        self._others = functools.lru_cache(maxsize=1_024)(lambda one: draw_distractors(one, self._panels[one.dataset]))
         self._own_first = functools.lru_cache(maxsize=64)(self._weigh_references)
         self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
 
@@ -181,7 +181,7 @@ class WordsKept:
 
         # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
         likest_first = sorted(self._panels[article.dataset].articles, key=unlikeness)
-        return next((other.references[0] for other in likest_first if not tells_the_same(article, other)), "")
+        return next((other.references[0] for other in likest_first if not is_same_story(article, other)), "")
 
     def _weigh_references(self, article: Article) -> "list[_Weighed]":
         """The article's own first reference, then those of its others."""
@@ -274,7 +274,7 @@ class _Weighed:
 def make_kept(name: str, options: Options) -> RowMetric:
     """Content kept of BERTScore with the options' backbone, by the rows of a file.
 
-    The other articles are the other documents of the file (`with_others`), so the numbers depend on all rows.
+    The other articles are the other documents of the file (`with_distractors`), so the numbers depend on all rows.
 
     Raises:
         RecipeError, ModelError: as of BERTScore.
@@ -311,7 +311,7 @@ def _measured(config: BertScoreConfig, kinds: str, rows: tuple[Row, ...]) -> tup
     from nws.core.arithmetic import one_thread
     from nws.core.metrics.model_metric import loaded_bertscore
 
-    articles, panel = with_others(rows)
+    articles, panel = with_distractors(rows)
     scorer = loaded_bertscore(config)
     measured = KeptScorer((panel,), scorer, lambda text: frozenset(), kinds)
     idf = measured.token_idf(panel.dataset)
@@ -337,7 +337,7 @@ def make_kept_words(name: str, options: Options) -> RowMetric:
     tokenizer = text_tokenizer(options)
 
     def measure(rows: Sequence[Row]) -> list[float]:
-        articles, panel = with_others(rows)
+        articles, panel = with_distractors(rows)
         tokens = functools.lru_cache(maxsize=4_096)(lambda text: frozenset(tokenizer.tokenize(text)))
         measured = WordsKept((panel,), tokens)
         return [measured.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
@@ -346,7 +346,7 @@ def make_kept_words(name: str, options: Options) -> RowMetric:
     return RowMetric(name, signature, measure)
 
 
-def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
+def with_distractors(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
     """The document of each row, and the panel of those that others are drawn from.
 
     Rows with the same source are of one document; without sources, those with the same references.
@@ -359,7 +359,7 @@ def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
     by_text = {article.text: article for article in sorted(set(articles), key=lambda a: a.references, reverse=True)}
     panel = draw_panel(_FILE, by_text.values())
     for article in dict.fromkeys(articles):
-        if not others(article, panel):
+        if not draw_distractors(article, panel):
             raise CorpusError(
                 f"Content kept is measured against references of other documents, and {article.references[0][:60]!r} "
                 "has none beside it: score rows of two documents or more, or leave out kept and kept_words.",

@@ -79,9 +79,9 @@ SPECS: tuple[MetricSpec, ...] = (
 )
 """Those that every summary has, in the order of their columns."""
 
-KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
+KEPT_SPEC = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
 KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"))
-OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
+OF_OTHERS: tuple[MetricSpec, ...] = (KEPT_SPEC, KEPT_WORDS)
 """Those that compare a summary with references of other articles, too (`nws.core.metrics.kept`).
 
 A summary lacks them where there are no other articles.

@@ -10,7 +10,7 @@ from nws.core.article import Article
 from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.kept import KeptScorer, Panel, kept, kept_by_kind
 from nws.core.metrics.rouge import Rouge
-from nws.core.metrics.specs import KEPT, KEPT_WORDS, as_columns
+from nws.core.metrics.specs import KEPT_SPEC, KEPT_WORDS, as_columns
 from nws.core.metrics.surface import SOURCE_METRICS, efficiency
 from nws.core.stage import MetricsConfig
 from nws.core.text.length import count_words
@@ -84,6 +84,6 @@ class StandardMetrics:
             scores = as_columns({"bertscore": bertscore, "efficiency": efficiency(bertscore.f1, words), **own})
             if kept_words:
                 recall, by_kind = recalled[pair]
-                scores |= {KEPT.column: kept(recall.tolist())} | kept_words | kept_by_kind(by_kind)
+                scores |= {KEPT_SPEC.column: kept(recall.tolist())} | kept_words | kept_by_kind(by_kind)
             columns[pair] = scores
         return [columns[summary] for summary in summaries]

@@ -82,7 +82,7 @@ class Lead3(UsualSystem):
         return [whole, *(Draft(n, cut(text, n, document.length_unit)) for n in lengths)]
 
 
-DRAWS = 5
+RANDOM_DRAWS = 5
 """The number of draws. With one, chance would affect everything that is compared with the baseline."""
 
 
@@ -90,7 +90,7 @@ DRAWS = 5
 class Random(UsualSystem):
     """Control: chunks in random orders, seeded by `seed` and the article's content, equal on every machine.
 
-    The stored text is that of the first draw. The scores are the means over `DRAWS` draws, which are stored, too.
+    The stored text is that of the first draw. The scores are means over `RANDOM_DRAWS` draws, which are also stored.
     """
 
     kind: ClassVar[SystemKind] = "control"
@@ -102,7 +102,7 @@ class Random(UsualSystem):
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, unit = document.segmented, document.length_unit
         generator = np.random.default_rng([self.seed, int(article.article.content_hash, 16)])
-        orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(DRAWS)]
+        orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(RANDOM_DRAWS)]
         drafts = []
         for n in lengths:
             text, *redraws = [compose(article, order, n, unit) for order in orders]

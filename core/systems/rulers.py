@@ -29,7 +29,7 @@ RULERS = (REFERENCE_WORDS, PERSON, OTHER_ARTICLE)
 class ReferenceWords(UsualSystem):
     """The first n words of the first reference. Content kept is measured against it: all of it keeps 100 %."""
 
-    kind: ClassVar[SystemKind] = "upper bound"
+    kind: ClassVar[SystemKind] = "oracle"
     signature: ClassVar[str] = REFERENCE_WORDS
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
@@ -40,7 +40,7 @@ class ReferenceWords(UsualSystem):
 class Person(UsualSystem):
     """The summary of another person: the second reference, uncut and its first n words."""
 
-    kind: ClassVar[SystemKind] = "upper bound"
+    kind: ClassVar[SystemKind] = "oracle"
     has_uncut: ClassVar[bool] = True
     signature: ClassVar[str] = PERSON
 
@@ -92,7 +92,7 @@ class Oracle(UsualSystem):
     `likely_windows`. The best of all is the oracle's summary, so the oracle is never below one of them.
     """
 
-    kind: ClassVar[SystemKind] = "upper bound"
+    kind: ClassVar[SystemKind] = "oracle"
 
     rivals: tuple[System, ...]
 

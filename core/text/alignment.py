@@ -21,11 +21,6 @@ def bare_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def bare_words(text: str) -> list[str]:
-    """The words of `text` as `align` compares them: those of `bare_spans`, casefolded (Unicode's full case folding)."""
-    return [text[start:end].casefold() for start, end in bare_spans(text)]
-
-
 def align(summary: Sequence[str], article: Sequence[str]) -> list[int | None]:
     """For each word of a summary its position in the article, or None: an in-order alignment.
 
@@ -45,7 +40,7 @@ def align(summary: Sequence[str], article: Sequence[str]) -> list[int | None]:
     are in proportion to len(summary) * len(article).
 
     Args:
-        summary: words, compared by equality: those of `bare_words`.
+        summary: words, compared by equality: those of `nws.core.text.length.bare_words`.
         article: words.
     """
     codes: dict[str, int] = {}

@@ -125,9 +125,9 @@ def logs(
         lines: list[dict[str, str]] = []
 
         def say(line: "LogLine") -> None:
-            lines.append({"said_at": line.said_at.isoformat(), "text": line.text})
+            lines.append({"logged_at": line.logged_at.isoformat(), "text": line.text})
             if not as_json:
-                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}")
+                out.print(f"{line.logged_at:%Y-%m-%d %H:%M:%S} {line.text}")
 
         if follow:
             from nws.jobs.drive.ship import follow_run

@@ -79,7 +79,7 @@ def resume_run(
     else:
         from nws.jobs.drive import driver
 
-        with telling(run, store):
+        with explain_interrupt(run, store):
             outcome = driver.resume(
                 opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
             )
@@ -109,7 +109,7 @@ def _resume_shards(
 
 
 @contextmanager
-def telling(run: str, store: str) -> Iterator[None]:
+def explain_interrupt(run: str, store: str) -> Iterator[None]:
     """Say how to resume a run that is interrupted before or after the work of its driver, which says it itself."""
     try:
         yield

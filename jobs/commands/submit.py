@@ -9,7 +9,7 @@ import typer
 from nws.core.errors import RecipeError
 from nws.jobs.commands import options
 from nws.jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, grouped
-from nws.jobs.commands.resume import refuse_no_wait, resume_run, start_there, telling
+from nws.jobs.commands.resume import explain_interrupt, refuse_no_wait, resume_run, start_there
 from nws.jobs.commands.shared import err, finish, out, reading, shown
 from nws.jobs.report.console import busy
 
@@ -113,7 +113,7 @@ def _submit(
             outcome = start_there(opened, store, plan, target, run)
         else:
             run_id = new_run_id(job)
-            with telling(run_id, store):
+            with explain_interrupt(run_id, store):
                 outcome = driver.start(
                     opened, plan, target.engine, err, run_id=run_id, reuse=reuse, name=name, note=note, log_to=log_to
                 )
@@ -125,7 +125,7 @@ def _warn(plan: "Plan") -> "tuple[Finding, ...]":
     from nws.jobs.report.warnings import (
         check_corpora,
         check_predictions,
-        tell_lengths,
+        print_lengths,
         warn_of_controls,
         warn_of_repeats,
     )
@@ -133,7 +133,7 @@ def _warn(plan: "Plan") -> "tuple[Finding, ...]":
     corpora = (*plan.train_corpora, *plan.corpora)
     found = check_corpora(corpora, plan.language, err)
     warn_of_repeats(corpora, err)
-    tell_lengths(plan, err)
+    print_lengths(plan, err)
     if plan.training is None:
         warn_of_controls(plan.systems, err)
     if plan.recipe.predictions:

@@ -22,7 +22,7 @@ from nws.core.stage import Stage
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.word_kinds import INSTALL, find_kinds
 from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
-from nws.jobs.drive.reuse import obstacles, works
+from nws.jobs.drive.reuse import obstacles, reuse_keys
 from nws.jobs.drive.run import Outcome, Run, take_run
 from nws.jobs.drive.stages import check_outputs, lacking_kept, require_complete, run_stage, score_kept
 from nws.jobs.drive.trackers import Trackers, curve_scalars
@@ -164,8 +164,8 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
     word_kinds = _agreed_kinds(run, plan, pools)
     plan = plan.with_panels(word_kinds)
-    run.start(pools.device, code_version(), plan.systems, works(plan))
-    _tell_of_reuse(run, plan)
+    run.start(pools.device, code_version(), plan.systems, reuse_keys(plan))
+    _log_reuse(run, plan)
     recorded = run.store.run_info(run.id).word_kinds
     run.set_panel(sha256_of(plan.panels or ()), word_kinds if recorded is None else recorded)
     if plan.articles is not None:
@@ -207,7 +207,7 @@ def _agreed_kinds(run: Run, plan: Plan, pools: Pools) -> str:
     return ""
 
 
-def _tell_of_reuse(run: Run, plan: Plan) -> None:
+def _log_reuse(run: Run, plan: Plan) -> None:
     """Mark a run as mixed that began with other code or libraries, and say which of its rows are not copied."""
     info = run.store.run_info(run.id)
     libraries = info.revisions["libraries"], plan.revisions["libraries"]

@@ -115,7 +115,7 @@ def print_description(described: dict[str, Any], console: Console) -> None:
     for name, file in described["predictions"].items():
         line("predictions", f"{name}: {file}")
     for system in described["systems"]:
-        line("system", f"{system} (oracle)" if described["kinds"][system] == "upper bound" else system)
+        line("system", f"{system} (oracle)" if described["kinds"][system] == "oracle" else system)
     line("n", ", ".join(map(str, described["n"])) + ("" if described["unit"] == "words" else f" {described['unit']}"))
     rows = "unknown" if described["rows"] is None else described["rows"]
     line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")

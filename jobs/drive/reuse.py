@@ -4,8 +4,8 @@ An article gets its copies in the transaction that stores its other summaries. S
 none, whoever dies in between. The SQL is in `nws.jobs.store.articles`.
 
 A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
-arithmetic and the article. The first four are its system's key (`SystemRow.work`, see `works`); the other two are
-compared where rows are looked for.
+arithmetic and the article. The first four make the system's key (`SystemRow.reuse_key`, see `reuse_keys`). The other
+two are compared where rows are looked for.
 """
 
 import hashlib
@@ -99,7 +99,7 @@ def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[n
     return np.repeat(any_in_bundle, size)[: len(ids)]
 
 
-def works(plan: Plan) -> dict[str, str]:
+def reuse_keys(plan: Plan) -> dict[str, str]:
     """The key of each system whose rows may be copied, by its name."""
     return {system.signature: _key(plan, stage, system) for stage, system, obstacle in _systems(plan) if not obstacle}
 
@@ -158,8 +158,8 @@ def _obstacle(stage: Stage, system: Writer) -> str:
 def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], str | None]) -> Reusable | None:
     """The rows of other runs that a stage may copy; None if there are none, or the run computes everything itself."""
     info = run.store.run_info(run.id)
-    keys = [key for system, key in works(plan).items() if system in stage.signatures]
-    sources = run.store.runs_of_equal_work(run.id, keys) if info.reuse and keys else {}
+    keys = [key for system, key in reuse_keys(plan).items() if system in stage.signatures]
+    sources = run.store.runs_with_reuse_keys(run.id, keys) if info.reuse and keys else {}
     if not sources:
         return None
     # Of this machine, which imports torch. Of another, that of the rows so far, or of the newest run: if its workers

@@ -118,7 +118,7 @@ class Run(RunWriter):
     def show(self, **changes: Any) -> None:
         """Store the driver's progress with the next beat: fields of `nws.jobs.store.Progress` that have changed."""
         now = datetime.now(UTC)
-        self._at = replace(self._at or Progress(now, stage=""), noted_at=now, **changes)
+        self._at = replace(self._at or Progress(now, stage=""), recorded_at=now, **changes)
 
     def progress(
         self, stage: str, total: int | None, done: int = 0, unit: str = "articles", place: tuple[int, int] = (0, 1)

@@ -14,8 +14,8 @@ from nws.cluster.pools import SweepPool
 from nws.core.article import Article
 from nws.core.article_id_sets import ArticleIds
 from nws.core.errors import StoreError
-from nws.core.metrics.kept import Panel, others
-from nws.core.metrics.specs import KEPT
+from nws.core.metrics.kept import Panel, draw_distractors
+from nws.core.metrics.specs import KEPT_SPEC
 from nws.core.models.endpoint import Endpoint
 from nws.core.models.generators import Generator
 from nws.core.stage import Stage, Writer
@@ -65,7 +65,7 @@ def run_stage(run: Run, plan: Plan, stage: Stage, pools: Pools, announced: "arra
         with pools.open_sweep(part.stage) as pool, shown as advance:
             for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
                 run.record(landed, stage.name, stage.signatures, part.reusable)
-                tried += _tell(run, landed, finished, advance)
+                tried += _report_progress(run, landed, finished, advance)
         deque(part.bundles, maxlen=0)  # what a pool left is announced, too
 
 
@@ -96,7 +96,7 @@ def _with_policies(run: Run, plan: Plan, stage: Stage) -> Stage:
     return replace(stage, systems=tuple(systems))
 
 
-def _tell(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Advance) -> int:
+def _report_progress(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Advance) -> int:
     """Report what has been stored. Returns the number of its articles."""
     done = {summary.article_id for _, result in landed for summary in result.summaries}
     done = {article_id for article_id in done if article_id not in finished}
@@ -129,7 +129,7 @@ def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
 
 def lacking_kept(store: Store, run_id: str, word_kinds: str = "") -> list[str]:
     """The ids of the articles with summaries that lack content kept, or its kinds where they are told."""
-    return store.articles_without(run_id, KEPT.column, *["kinds"] * bool(word_kinds))
+    return store.articles_without(run_id, KEPT_SPEC.column, *["kinds"] * bool(word_kinds))
 
 
 def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> None:
@@ -147,7 +147,7 @@ def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> No
     if first is None:
         return
     run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it, or its kinds of words.")
-    stage = plan.stages[0].with_systems(KEPT.name, *map(Stored, plan.systems))
+    stage = plan.stages[0].with_systems(KEPT_SPEC.name, *map(Stored, plan.systems))
     stage = replace(stage, metrics=replace(stage.metrics, plugins=()))
     with pools.open_sweep(stage) as pool, run.progress(stage.name, len(lacking)) as advance:
         for landed in _landed(run, pools, pool, itertools.chain([first], bundles)):
@@ -166,7 +166,7 @@ def _texts(
 ) -> Iterator[tuple[SummarizedArticle, ...]]:
     for start in range(0, len(lacking), size):
         articles = map(_article, run.store.article_texts(run.id, lacking[start : start + size]))
-        bundle = tuple(article for article in articles if others(article, panels[article.dataset]))
+        bundle = tuple(article for article in articles if draw_distractors(article, panels[article.dataset]))
         if bundle:
             yield bundle
 

@@ -70,7 +70,7 @@ def train_policies(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> No
                 run.record_round(results)
                 trackers.log(update_scalars(updated))
                 advance(len(updated), 0)
-                _tell(run, updated, articles)
+                _report_progress(run, updated, articles)
     look_at_sources(run)
 
 
@@ -139,7 +139,7 @@ def _result(
 ) -> RoundResult:
     learner, training = updated.learner, updated.learner.training
     checkpoint = None
-    if is_kept(learner, len(articles)):
+    if should_checkpoint(learner, len(articles)):
         checkpoint = PolicyCheckpoint(
             name=training.name,
             seed=training.seed,
@@ -153,7 +153,7 @@ def _result(
     return RoundResult(training.name, updated.statistics, updated.gradients, texts, checkpoint)
 
 
-def is_kept(learner: Learner, articles: int) -> bool:
+def should_checkpoint(learner: Learner, articles: int) -> bool:
     """Whether the checkpoint after a learner's newest update is stored.
 
     Those of a small pair are all stored. A large one's are after the first update, after the last, and so often in
@@ -164,7 +164,7 @@ def is_kept(learner: Learner, articles: int) -> bool:
     return learner.update in (1, learner.training.updates(articles)) or learner.update % every == 0
 
 
-def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
+def _report_progress(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
     """Report the rewards of the policies now and then."""
     for result in updated:
         training, numbers = result.learner.training, result.statistics

@@ -8,10 +8,10 @@ import pandas as pd
 from nws.jobs.report import wording
 from nws.jobs.report.run_report import RunReport
 
-_SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles", "words")
+_SHARE_COLUMNS = ("dataset", "system", "kind", "ceiling", "n", "share", "low", "high", "articles", "words")
 _KIND_COLUMNS = ("dataset", "system", "n", "kind", "share", "low", "high", "articles")
 _SMALLEST_COLUMNS = (
-    *("dataset", "system", "kind", "of", "longest", "x", "n", "low", "high", "claimed", "at"),
+    *("dataset", "system", "kind", "ceiling", "longest", "share", "n", "low", "high", "claimed", "at"),
     "articles_for_one_step",
 )
 
@@ -51,13 +51,13 @@ class ShownAnswer:
         """
         return pd.DataFrame(self._report.document.kind_rows(), columns=_KIND_COLUMNS)
 
-    def own_length(self) -> pd.DataFrame:
+    def length_matched(self) -> pd.DataFrame:
         """Return the length-matched comparisons: `a` minus `b`, a row for each dataset and pair.
 
         Left out are `only_a` articles for which no summary by b is within 10 % of the length of a's. `p_holm` is
         corrected over the rows of a dataset.
         """
-        return pd.DataFrame([row for pair in self._report.document.own_length for row in pair.rows()])
+        return pd.DataFrame([row for pair in self._report.document.length_matched for row in pair.rows()])
 
     def smallest_n(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
@@ -87,7 +87,7 @@ class ShownAnswer:
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
     def _datasets(self) -> tuple[str, ...]:
-        return tuple(self._report.document.ranked) or ("",)
+        return tuple(self._report.document.ranking) or ("",)
 
     def _sentences(self, dataset: str) -> list[str]:
         return wording.sentences(self._report.document, dataset, self._report.names)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 
 from nws.core.analysis import Points
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.metrics.specs import DEFAULT_METRIC, PARTS
 from nws.jobs.python_api.answer import ShownAnswer
 from nws.jobs.python_api.texts import paired_frame
@@ -42,7 +42,7 @@ _RUN_COLUMNS = (
     *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
     *("seed", "code_version", "device", "created_at", "started_at", "finished_at", "error"),
 )
-_FLAGS = ("is_control", "is_upper_bound", "comparable")
+_FLAGS = ("is_control", "is_oracle", "comparable")
 _FAILURE_COLUMNS = ("dataset", "key", "stage", "error_class", "message")
 
 
@@ -108,7 +108,7 @@ class Result:
         from nws.jobs.report.drawing import draw  # and with it matplotlib
         from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
 
-        if metric is None or find_metric(metric, "report", self.run) == KEPT:
+        if metric is None or find_metric(metric, "report", self.run) == CONTENT_KEPT:
             report = self._reported()
             return draw(kept_sheet(report) if report.document.kept else curves_sheet(report))
         return draw(curves_sheet(self._reported(metric)))
@@ -167,9 +167,9 @@ class Result:
         from nws.jobs.tools.comparison import compare_runs
 
         pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
-        compared = (*pairs.comparisons, *pairs.own_length)
+        compared = (*pairs.comparisons, *pairs.length_matched)
         told = {"metric": pairs.metric}
-        rows = [told | row | {"length_matched": of.is_at_own_length} for of in compared for row in of.rows()]
+        rows = [told | row | {"length_matched": of.is_length_matched} for of in compared for row in of.rows()]
         return paired_frame(rows, {"run": self.run.id, "seed": self.run.seed}, {pairs.metric: pairs.signature})
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
@@ -211,7 +211,9 @@ class Result:
         report = self._reported()
         parts = [ShownAnswer(report)._repr_html_(), f"<p>{escape(self._description())}</p>", self._picture()]
         for dataset in report.document.datasets:
-            table = brief_table(report, dataset, _SHOWN_COLUMNS, KEPT if report.document.kept else report.metric)
+            table = brief_table(
+                report, dataset, _SHOWN_COLUMNS, CONTENT_KEPT if report.document.kept else report.metric
+            )
             parts += [table.html()] if table is not None else []
         return "".join(parts)
 

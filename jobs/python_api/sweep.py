@@ -200,12 +200,12 @@ def _run(plan: "Plan") -> Result:
     from nws.core.arithmetic import one_thread
     from nws.jobs.drive.driver import drive_alone
     from nws.jobs.drive.pools import open_pools
-    from nws.jobs.report.warnings import check_corpora, tell_lengths, warn_of_repeats
+    from nws.jobs.report.warnings import check_corpora, print_lengths, warn_of_repeats
 
     console = ArgumentConsole()
     plan = replace(plan, findings=tuple(check_corpora(plan.corpora, plan.language, console)))
     warn_of_repeats(plan.corpora, console)
-    tell_lengths(plan, console, "n=")
+    print_lengths(plan, console, "n=")
     with contextlib.ExitStack() as on_error:
         folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
         store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))

@@ -9,7 +9,7 @@ from nws.core.errors import RecipeError
 from nws.core.learning.policy_system import PolicySystem
 from nws.core.learning.training_config import FLUENCY, RewardConfig
 from nws.core.metrics.kept import Panel
-from nws.core.metrics.specs import KEPT
+from nws.core.metrics.specs import KEPT_SPEC
 from nws.core.models import ModelRef
 from nws.core.models.generators import Generator
 from nws.core.models.tokens import MOST_UNREAD, unread_share
@@ -213,7 +213,7 @@ def _training(recipe: Phase2Recipe, common: Stage, corpora: Sequence[OpenDataset
         common,
         name="preparation",  # which failures of training articles are stored under
         metrics=replace(common.metrics, bertscore=bertscore, by_models=() if fluency is None else (fluency,)),
-        panels=tuple(map(panel_of, corpora)) if KEPT.name in weights else (),
+        panels=tuple(map(panel_of, corpora)) if KEPT_SPEC.name in weights else (),
         reward=RewardConfig(bertscore, tuple(weights.items()), common.language, fluency),
     )
 

@@ -16,7 +16,7 @@ from nws.core.metrics.specs import BY_MODEL
 from nws.core.models import ModelRef, is_folder, parse_model, resolve_model
 from nws.core.provenance import library_versions
 from nws.core.stage import MetricsConfig, Stage
-from nws.core.systems.extractive_baselines import DRAWS
+from nws.core.systems.extractive_baselines import RANDOM_DRAWS
 from nws.core.text.checks.all_checks import Finding
 from nws.core.text.dataset import Dataset, OpenDataset, open_dataset
 from nws.core.text.language import Language, common_language
@@ -188,7 +188,7 @@ def build_plan(
         "datasets": dataset_revisions(corpora),
         "segmentation": pipeline_revision(stage.pipeline, stage.units),
         "content_kept": KEPT_RECALL,
-        "random": f"mean of {DRAWS} draws, seeded by content",
+        "random": f"mean of {RANDOM_DRAWS} draws, seeded by content",
         "libraries": library_versions(),
     }
     return Plan(recipe.model_copy(update=fields | pinned), tuple(stages), corpora, revisions, **others)

@@ -87,7 +87,7 @@ def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
     (name,) = recipe.systems
     encoders = tuple(map(find_model, recipe.models))
     extractive = _extractive(recipe, encoders)
-    if any(system.kind == "upper bound" for system in extractive) or name in RULERS:
+    if any(system.kind == "oracle" for system in extractive) or name in RULERS:
         raise RecipeError(f"{name} reads references: take another system to write summaries.", settings=("system",))
     stage = common_stage(recipe, language)
     if extractive:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from rich.cells import cell_len
 from rich.console import Console
 
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.findings.scores import Interval
 from nws.core.findings.statements import Statement
 from nws.core.metrics.specs import Metric
@@ -37,9 +37,9 @@ _FIRST = (
     "headline",
     "differences",
     "over_lead",
-    "own_length",
+    "uncut_content",
     "systems_are_the_limit",
-    "truth_is_unseen",
+    "truth_not_measured",
 )
 """The types of statements that a short report has; others stand in the full one."""
 
@@ -57,8 +57,8 @@ def print_brief(report: RunReport, console: Console, metric: Metric | None = Non
         metric: what the table is of; None for content kept where the run has it.
     """
     for dataset in report.document.datasets:
-        kept = metric in (None, KEPT) and bool(report.document.ranked.get(dataset))
-        table = brief_table(report, dataset, console.width, KEPT if kept else metric or report.metric)
+        kept = metric in (None, CONTENT_KEPT) and bool(report.document.ranking.get(dataset))
+        table = brief_table(report, dataset, console.width, CONTENT_KEPT if kept else metric or report.metric)
         if table is not None:
             table.print(console)
             console.print()
@@ -87,7 +87,7 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
     chosen = {system: points[system] for system in _chosen_systems(report, dataset, points, metric)}
     names = [report.names[system] + role(report.document.kinds[system]) for system in chosen]
     lengths = sorted({n for by_n in chosen.values() for n in by_n})
-    is_share, places = metric == KEPT, metric_places(metric)
+    is_share, places = metric == CONTENT_KEPT, metric_places(metric)
     heading = f"95 % CI at {lengths[-1]}"
     ends = [_ends(by_n, lengths[-1], is_share, places) for by_n in chosen.values()]
     cell = 3 if is_share else places + 1
@@ -107,7 +107,7 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
 
 def _points(report: RunReport, dataset: str, metric: Metric) -> dict[str, _Points]:
     """By system."""
-    if metric == KEPT:
+    if metric == CONTENT_KEPT:
         held = {system: held["reference"].lengths for system, held in report.document.kept_of(dataset).items()}
         return {system: {at.n: (at.share, at.articles) for at in shares} for system, shares in held.items()}
     curves = report.document.of_metric(metric).curves_of(dataset)
@@ -115,8 +115,8 @@ def _points(report: RunReport, dataset: str, metric: Metric) -> dict[str, _Point
 
 
 def _chosen_systems(report: RunReport, dataset: str, points: Mapping[str, _Points], metric: Metric) -> list[str]:
-    ranked: Sequence[str] = report.document.ranked.get(dataset, ())
-    if metric != KEPT:
+    ranked: Sequence[str] = report.document.ranking.get(dataset, ())
+    if metric != CONTENT_KEPT:
         last = {system: by_n[max(by_n)][0].mean for system, by_n in points.items()}
         systems = [system for system in points if report.document.kinds[system] == "system"]
         ranked = sorted(systems, key=lambda system: (-last[system], system))

@@ -124,13 +124,13 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
     After the seventh system the colours return, each with another marker and a dashed line.
     """
     looks: dict[str, Look] = {}
-    place: dict[SystemKind, int] = {"system": 0, "control": 0, "upper bound": 0}
+    place: dict[SystemKind, int] = {"system": 0, "control": 0, "oracle": 0}
     for system in sorted(kinds, key=lambda system: system_order(system, kinds[system])):
         kind = kinds[system]
         i, place[kind] = place[kind], place[kind] + 1
         if kind == "control":
             looks[system] = Look(GREYS[i % len(GREYS)], "", _LONG_DASHES[i % len(_LONG_DASHES)], "control")
-        elif kind == "upper bound":
+        elif kind == "oracle":
             looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "upper")
         else:
             looks[system] = coloured(i)
@@ -204,7 +204,9 @@ def difference_chart(
 
     def point(system: str, at: GainAt) -> ChartPoint:
         text = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
-        return at_interval(at.n, at.difference, text, hollow=(system, at.n) in apart, ringed=at.is_told and note != "")
+        return at_interval(
+            at.n, at.difference, text, hollow=(system, at.n) in apart, ringed=at.is_reported and note != ""
+        )
 
     return Chart(
         id=chart_id,
@@ -227,7 +229,7 @@ def scores_notes(report: RunReport, curves: Sequence[Curve]) -> tuple[str, ...]:
     is_hollow = any(not at.comparable for curve in curves for at in curve.lengths)
     return (
         *["oracles saw the reference; another way of writing may score higher"]
-        * any(curve.kind == "upper bound" for curve in curves),
+        * any(curve.kind == "oracle" for curve in curves),
         *["hollow marker: lacks articles that others have"] * is_hollow,
         *report.names.shared,
     )

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.lengths import OF_LONGEST, ClaimedLengths, Step, lengths_text
-from nws.core.findings.scores import ONE_SIDED_ALPHA
+from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.text.length import LengthUnit
 from nws.core.types import RANDOM
 from nws.jobs.report.metric_names import metric_name
@@ -72,8 +72,8 @@ def _between(low: int | None, high: int | None) -> str:
 
 
 def _shown(steps: Sequence[Step], word: str) -> str:
-    more = [at.end for at in steps if at.p_more <= ONE_SIDED_ALPHA]
-    less = [at.end for at in steps if at.p_less <= ONE_SIDED_ALPHA]
+    more = [at.end for at in steps if at.p_more <= ONE_SIDED_LEVEL]
+    less = [at.end for at in steps if at.p_less <= ONE_SIDED_LEVEL]
     adds, slower = f"Every {word} adds content", "each adds less than the one before"
     if len(more) < len(steps):
         adds = f"That more {word}s add content {_where(steps, more)}"

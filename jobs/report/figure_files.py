@@ -32,12 +32,12 @@ def with_known_letters(text: str) -> str:
     fonts = [font_manager.get_font(font_manager.findfont(name)) for name in FAMILIES]
     unknown = {letter for letter in set(text) - {"\n"} if not any(font.get_char_index(ord(letter)) for font in fonts)}
     if unknown:
-        _tell_of_unknown_letters()
+        _warn_of_unknown_letters()
     return text.translate(dict.fromkeys(map(ord, unknown), "?"))
 
 
 @functools.cache
-def _tell_of_unknown_letters() -> None:
+def _warn_of_unknown_letters() -> None:
     korean = ", ".join(_KOREAN_FAMILIES)
     ERR.print(f"Plots have ? for letters that no installed font has. For Korean, install one of {korean}.")
 

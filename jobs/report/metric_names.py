@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from nws.core.errors import RecipeError, did_you_mean
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.metrics.specs import BY_COLUMN, PARTS, SPECS, Metric
 from nws.jobs.store import RunInfo
 from nws.jobs.store.run_metrics import metric_signature, metrics_of
@@ -41,8 +41,8 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
 
 def default_metric(*runs: RunInfo) -> Metric:
     """The metric of comparisons by default: content kept where all runs measure it alike, else BERTScore F1."""
-    signatures = {metric_signature(run, KEPT) for run in runs}
-    return KEPT if KEPT in metrics_of(runs) and len(signatures) == 1 else "bertscore_f1"
+    signatures = {metric_signature(run, CONTENT_KEPT) for run in runs}
+    return CONTENT_KEPT if CONTENT_KEPT in metrics_of(runs) and len(signatures) == 1 else "bertscore_f1"
 
 
 def metric_name(metric: Metric) -> str:

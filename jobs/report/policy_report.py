@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from nws.core.findings.policy_findings import (
-    COMPARED,
+    COMPARISON_SYSTEMS,
     LEAD_SEARCH,
     TEXTRANK,
     WINDOWS,
@@ -95,17 +95,17 @@ def _beside(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, st
     ends = [end for end in (shown.low, shown.high) if end is not None]
     span = " to ".join(f"{100 * end:.1f}" if is_share else decimals(end) for end in ends)
     called = "the same policy before training" if rival == UNTRAINED else rival
-    return at.is_told and at.better, called + in_brackets(told, span and f"95 % CI {span}")
+    return at.is_reported and at.better, called + in_brackets(told, span and f"95 % CI {span}")
 
 
 def headline(report: RunReport, dataset: str) -> str:
     """Count the policies that score significantly higher than each rival at some n, in one sentence."""
     policies = report.trained.policies_of(dataset).values()
     counts = []
-    for rival in COMPARED:
+    for rival in COMPARISON_SYSTEMS:
         versus = [[score.versus[rival] for score in at.values() if rival in score.versus] for at in policies]
         if any(versus):
-            better = sum(any(at.is_told and at.better for at in tested) for tested in versus)
+            better = sum(any(at.is_reported and at.better for at in tested) for tested in versus)
             counts.append(f"{better} of {len(policies)} than {rival}")
     if not counts:
         return "There is no other system to compare the policies with."
@@ -193,7 +193,7 @@ def beside_others_table(report: RunReport, dataset: str, system: str) -> Table |
 def _other_rows(report: RunReport, at: Mapping[int, SystemScore]) -> Iterator[tuple[str, list[Cell]]]:
     places = report.places
     yield "lowest–highest seed", [_seeds_cell(score, places) for score in at.values()]
-    for rival in COMPARED:
+    for rival in COMPARISON_SYSTEMS:
         yield f"vs. {report.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
     for name, text, values in (
         ("gap closed", percent, [score.gap_closed for score in at.values()]),
@@ -214,7 +214,7 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
     if rival not in score.versus:
         return MISSING
     at = score.versus[rival]
-    mark: Mark = "*" if at.is_told else ""
+    mark: Mark = "*" if at.is_reported else ""
     return Cell(signed(at.difference.mean, places), interval_text(printed(at.difference, at.articles), places), mark)
 
 

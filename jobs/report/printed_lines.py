@@ -48,7 +48,7 @@ def print_title(console: Console, text: str) -> None:
 
 def role(kind: SystemKind) -> str:
     """The role to show behind a system's name: " (control)", " (oracle)", or nothing."""
-    return {"system": "", "control": " (control)", "upper bound": " (oracle)"}[kind]
+    return {"system": "", "control": " (control)", "oracle": " (oracle)"}[kind]
 
 
 ORACLE_NOTE = "An oracle saw the reference, so it cannot be chosen. Another way of writing may score higher."

@@ -26,7 +26,7 @@ from nws.jobs.report.result_tables import (
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import FULL_NAMES, SystemNames
 from nws.jobs.report.table import Table
-from nws.jobs.report.wording import HOW_SURE, told_warnings, what_it_is, worded
+from nws.jobs.report.wording import HOW_SURE, warning_sentences, what_it_is, worded
 from nws.jobs.store import ArticleTexts, EndpointUse, RunInfo, Store
 
 
@@ -81,7 +81,7 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
         _print_training(report, console, examples)
     for dataset in document.datasets:
         _print_tables(_tables(report, dataset), console)
-        if told := list(told_warnings(document, dataset, report.names)):
+        if told := list(warning_sentences(document, dataset, report.names)):
             print_title(console, f"{dataset}: to keep in mind")
             for warning in told:
                 print_line(console, warning, style="yellow")
@@ -96,10 +96,10 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
 
 def _tables(report: RunReport, dataset: str) -> Iterator[Table | None]:
     document = report.document
-    if document.ranked.get(dataset):
+    if document.ranking.get(dataset):
         yield kept_table(document, dataset, report.names)
         yield from smallest_tables(document, dataset, report.names)
-        best = document.ranked[dataset][0]
+        best = document.ranking[dataset][0]
         yield kinds_table(document, dataset, best, report.names) if best in document.by_kind(dataset) else None
     if curves := document.of_metric().curves_of(dataset):
         title = f"{dataset}: mean {metric_name(report.metric)} by n"
@@ -128,7 +128,7 @@ def _print_training(report: RunReport, console: Console, examples: Sequence[Arti
 def _policy_notes(report: RunReport) -> Iterator[str]:
     trained, run = report.trained, report.run
     if not trained.has_policies:
-        if not report.document.short:
+        if not report.document.short_articles:
             yield f"No policy is evaluated yet: the run is {run.state}. If it stopped, resume it: nws resume {run.id}"
         return
     yield "Intervals are over articles: they do not include the variation between seeds."

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from nws.core.errors import NwsError
-from nws.core.findings.comparisons import ALPHA
-from nws.core.findings.content import KEPT, ContentKept
-from nws.core.findings.policy_findings import COMPARED, SystemScore
+from nws.core.findings.comparisons import TWO_SIDED_LEVEL
+from nws.core.findings.content import CONTENT_KEPT, ContentKept
+from nws.core.findings.policy_findings import COMPARISON_SYSTEMS, SystemScore
 from nws.core.findings.scores import CONFIDENCE, Curve
 from nws.core.metrics.specs import METRICS, Metric
 from nws.core.whole_files import replacing
@@ -113,7 +113,7 @@ def report_json(report: RunReport) -> dict[str, Any]:
         "run": run_json(report.run),
         "signature": report.signature,
         "confidence": CONFIDENCE,
-        "alpha": ALPHA,
+        "alpha": TWO_SIDED_LEVEL,
         "labels": dict(report.names.shown),
         **document,
     }
@@ -129,8 +129,8 @@ def _parts(report: RunReport, curve: Sequence[CurveRow]) -> Iterator[_Part]:
             by_kind = [{"run": report.run.id, "signature": document.word_kinds} | row for row in document.kind_rows()]
             tables = [kinds_table(document, *place, report.names) for place in best]
             yield _Part("kept_by_kind", by_kind, kinds_sheet(report), _latex(report, tables, made, _NEEDS))
-        if document.own_length:
-            yield _Part("own_length", [row for pair in document.own_length for row in pair.rows()])
+        if document.length_matched:
+            yield _Part("length_matched", [row for pair in document.length_matched for row in pair.rows()])
         if document.of_metric().curves:
             yield _Part("curves", curve_rows(report), curves_sheet(report), means_latex(report))
         return
@@ -146,7 +146,7 @@ def curve_rows(report: RunReport) -> list[dict[str, Any]]:
     """A sweep's scores, a row each: the same in `curves.csv` and in frames."""
     document, found = report.document, report.document.of_metric()
     gains = {(number.dataset, number.system, at.n): at.gain for number in found.magic_numbers for at in number.gains}
-    of_reference = [kept for kept in document.kept if kept.of == "reference"]
+    of_reference = [kept for kept in document.kept if kept.ceiling == "reference"]
     shares = {(kept.dataset, kept.system, at.n): at.share for kept in of_reference for at in kept.lengths}
     rows = []
     for curve in found.curves:
@@ -165,8 +165,8 @@ def curve_rows(report: RunReport) -> list[dict[str, Any]]:
 def _kept_rows(report: RunReport) -> list[dict[str, Any]]:
     """The rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
     return [
-        _head(report, KEPT, kept)
-        | _columns(kept, "of")
+        _head(report, CONTENT_KEPT, kept)
+        | _columns(kept, "ceiling")
         | _columns(at, "n articles words")
         | _columns(at.share, "mean low high")
         for kept in report.document.kept
@@ -180,7 +180,7 @@ def _score_row(report: RunReport, score: SystemScore) -> dict[str, Any]:
     row |= _columns(score.score, "mean low high") | {"seeds": " ".join(map(str, score.seeds))}
     row |= {"seed_low": min(seeds, default=None), "seed_high": max(seeds, default=None), "seed_sd": score.seed_sd}
     row |= {metric: score.means[metric] for metric in METRICS} | {"repeated_words": score.repeated_words}
-    for rival in COMPARED:
+    for rival in COMPARISON_SYSTEMS:
         versus = score.versus.get(rival)
         row |= _columns(versus, "articles", f"vs_{rival}_")
         row |= _columns(versus and versus.difference, "mean low high", f"vs_{rival}_")
@@ -190,7 +190,7 @@ def _score_row(report: RunReport, score: SystemScore) -> dict[str, Any]:
 def _head(report: RunReport, metric: Metric, of: Curve | ContentKept | SystemScore) -> dict[str, Any]:
     """The first columns of a row: what made its numbers, and whose they are."""
     made_by = {"run": report.run.id, "metric": metric, "signature": metric_signature(report.run, metric)}
-    flags = {"is_control": int(of.kind == "control"), "is_upper_bound": int(of.kind == "upper bound")}
+    flags = {"is_control": int(of.kind == "control"), "is_oracle": int(of.kind == "oracle")}
     return made_by | _columns(of, "dataset system") | flags
 
 
@@ -218,8 +218,8 @@ def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
 
 def kept_latex(report: RunReport) -> str:
     """Content kept by n for papers, and from which n on half is kept."""
-    tables = [kept_table(report.document, dataset, report.names) for dataset in sorted(report.document.ranked)]
-    return _latex(report, tables, f"content kept: {metric_signature(report.run, KEPT)}", _NEEDS)
+    tables = [kept_table(report.document, dataset, report.names) for dataset in sorted(report.document.ranking)]
+    return _latex(report, tables, f"content kept: {metric_signature(report.run, CONTENT_KEPT)}", _NEEDS)
 
 
 def _latex(report: RunReport, tables: Sequence[Table], *notes: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison, PairedLength
-from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
+from nws.core.findings.content import CONTENT_KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
 from nws.core.findings.lengths import MagicNumber, lengths_text
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Curve, CurvePoint, Interval, Uncut
@@ -35,13 +35,13 @@ def means_table(curves: Sequence[Curve], metric: Metric, names: SystemNames, tit
     places, best = metric_places(metric), _highest(curves, metric_places(metric))
     cells = {
         names[curve.system] + role(curve.kind): {
-            at.n: _mean_cell(at, best, places, is_oracle=curve.kind == "upper bound") for at in curve.lengths
+            at.n: _mean_cell(at, best, places, is_oracle=curve.kind == "oracle") for at in curve.lengths
         }
         for curve in curves
     }
     notes = ["* highest at that n    ± half of the 95 % interval"]
     notes += [_APART_NOTE] * any(not at.comparable for curve in curves for at in curve.lengths)
-    notes += [ORACLE_NOTE] * any(curve.kind == "upper bound" for curve in curves)
+    notes += [ORACLE_NOTE] * any(curve.kind == "oracle" for curve in curves)
     return _table_by_n(cells, title, notes)
 
 
@@ -56,7 +56,7 @@ def _highest(curves: Sequence[Curve], places: int) -> dict[int, float]:
     """The highest mean at each n, as rounded as it is shown. Oracles take no part: they saw the reference."""
     best: dict[int, float] = {}
     for curve in curves:
-        for at in curve.lengths if curve.kind != "upper bound" else ():
+        for at in curve.lengths if curve.kind != "oracle" else ():
             if at.comparable:
                 best[at.n] = max(best.get(at.n, -inf), round(at.mean, places))
     return best
@@ -157,9 +157,15 @@ def obedience_table(document: ReportDocument, names: SystemNames) -> Table:
     unit = document.unit
     rows = [
         (
-            *(names[of.system], of.n, Cell(f"{of.written:.1f}"), Cell(percent(of.exactly)), Cell(percent(of.within))),
-            *(Cell(f"{of.miss:+.1f}"), Cell(f"{of.off:.1f}")),
-            Cell("–" if of.first_off is None else f"{of.first_off:.1f}"),
+            *(
+                names[of.system],
+                of.n,
+                Cell(f"{of.mean_length:.1f}"),
+                Cell(percent(of.exactly)),
+                Cell(percent(of.within)),
+            ),
+            *(Cell(f"{of.miss:+.1f}"), Cell(f"{of.absolute_miss:.1f}")),
+            Cell("–" if of.first_absolute_miss is None else f"{of.first_absolute_miss:.1f}"),
             *(Cell(f"{count / of.summaries:.1f}") for count in (of.requests, of.drafts)),
         )
         for of in document.obedience
@@ -205,7 +211,7 @@ def _gain_cell(number: MagicNumber, places: int) -> Cell:
 def vs_lead_table(report: RunReport, dataset: str) -> Table | None:
     """Where each system is better or worse than `lead`. A system that does not beat `lead` is not worth running."""
     compared = [found for found in report.document.metrics if found.vs_lead_of(dataset)]
-    compared.sort(key=lambda found: found.metric != KEPT)
+    compared.sort(key=lambda found: found.metric != CONTENT_KEPT)
     systems = dict.fromkeys(system for found in compared for system in found.vs_lead_of(dataset))
     if not systems:
         return None
@@ -223,7 +229,7 @@ def verdict(comparison: Comparison | None) -> str:
     if comparison is None:
         return "–"
     tested = tuple(at.n for at in comparison.lengths)
-    verdicts = zip(("better", "worse"), comparison.told(), strict=True)
+    verdicts = zip(("better", "worse"), comparison.reported_lengths(), strict=True)
     return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 
@@ -249,7 +255,7 @@ def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:
         columns = ("system", "articles", "mean words", f"mean {metric_name(report.metric)}")
         note = "Below a mean: its 95 % CI. For a length-matched comparison, sweep n near the mean words of the system."
         yield Table(columns, rows, f"{dataset}: uncut summaries", (note,))
-    pairs = [pair for pair in document.own_length if pair.dataset == dataset]
+    pairs = [pair for pair in document.length_matched if pair.dataset == dataset]
     if pairs:
         yield _own_length_table(pairs, report)
 
@@ -267,7 +273,7 @@ def _own_length_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
             *(names[pair.a] + role(kinds[pair.a]), Cell(f"{at.words_a:.1f}"), names[pair.b], Cell(f"{at.words_b:.1f}")),
             *(at.articles, at.only_a),
             Cell(signed(at.difference.mean), interval_text(printed(at.difference, at.articles))),
-            Cell(p_text(at.p_holm), mark="*" if at.is_told else ""),
+            Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
         )
         for pair in pairs
         for at in pair.lengths
@@ -282,7 +288,7 @@ def _own_length_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
 
 def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
     """Two systems, called `a` and `b`, at every n that both have, and how many words they wrote where that is not n."""
-    uncut = "matched" if comparison.is_at_own_length else "uncut"
+    uncut = "matched" if comparison.is_length_matched else "uncut"
     columns = ["n", "articles", a, b, f"{a} − {b}", "95 % CI", "p", "Holm p", "wins/ties/losses"]
     rows = [_paired_row(at, places, at.n or uncut) for at in comparison.lengths]
     more: dict[str, list[object]] = {}
@@ -311,7 +317,7 @@ def _paired_row(at: PairedLength, places: int, first: object) -> tuple[object, .
         Cell(signed(at.difference.mean, places)),
         Cell(interval_text(printed(at.difference, at.articles), places)),
         Cell(p_text(at.p)),
-        Cell(p_text(at.p_holm), mark="*" if at.is_told else ""),
+        Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
         Cell(f"{at.wins}/{at.ties}/{at.losses}"),
     )
 

@@ -102,13 +102,13 @@ def failure_lines(failures: Sequence[FailureInfo]) -> list[str]:
         groups.setdefault((failure.stage, failure.error_class, message), []).append(failure)
     lines = []
     for (stage, error_class, message), group in sorted(groups.items(), key=lambda item: -len(item[1])):
-        articles = _some([f"{failure.dataset} {failure.key}" for failure in group])
-        nodes = _some(sorted({failure.node for failure in group}))
+        articles = _names_or_count([f"{failure.dataset} {failure.key}" for failure in group])
+        nodes = _names_or_count(sorted({failure.node for failure in group}))
         lines.append(f"{stage}, {counted(len(group), 'article')}: {error_class}: {message} ({articles}; on {nodes})")
     return lines
 
 
-def _some(names: Sequence[str]) -> str:
+def _names_or_count(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 

@@ -107,7 +107,7 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     span = Span(at.span_seconds, at.span_finished, gap)
     if not span.finished and not span.seconds:
         return span
-    since = (run.heartbeat_at - at.noted_at).total_seconds() if run.heartbeat_at else 0.0
+    since = (run.heartbeat_at - at.recorded_at).total_seconds() if run.heartbeat_at else 0.0
     return span.later(max(0.0, since) + silent_seconds)
 
 

@@ -14,9 +14,9 @@ from rich.text import Text
 from nws.core.article import Article
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.scores import system_order
-from nws.core.metrics.specs import KEPT, SPECS
-from nws.core.text.alignment import align, bare_spans, bare_words
-from nws.core.text.length import count_characters, count_words, length_of
+from nws.core.metrics.specs import KEPT_SPEC, SPECS
+from nws.core.text.alignment import align, bare_spans
+from nws.core.text.length import bare_words, count_characters, count_words, length_of
 from nws.core.types import Summary, SystemKind
 from nws.jobs.report.console import printable, written_out
 from nws.jobs.report.numerals import counted, decimals, of_length, percent
@@ -238,7 +238,9 @@ def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> Non
         name.append(f"  {length}", style="not bold dim")
     console.print()
     console.print(name)
-    scores = f"{KEPT.label} {percent(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
+    scores = (
+        f"{KEPT_SPEC.label} {percent(summary.scores[KEPT_SPEC.column])}  " if KEPT_SPEC.column in summary.scores else ""
+    )
     scores += "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
     scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.chosen_scores.items())
     _print_indented(Text(scores), console)

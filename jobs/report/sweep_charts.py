@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Interval
@@ -126,7 +126,7 @@ def run_looks(report: RunReport) -> dict[str, Look]:
     """
     trained = report.document.policies
     methods = {line.system for line in trained.learning} if trained is not None else set()
-    kinds = report.document.kinds | {WHOLE: "upper bound"}
+    kinds = report.document.kinds | {WHOLE: "oracle"}
     kinds |= {method: "system" for method in methods if not any(name.startswith(f"{method}|") for name in kinds)}
     looks = system_looks(kinds)
     looks |= {split_seed(system)[0]: look for system, look in reversed(looks.items())}
@@ -149,13 +149,13 @@ def kept_sheet(report: RunReport) -> Sheet:
     ceiling = READ if report.document.has_cut_references() else "the whole reference"
     return Sheet(
         title=f"How many {report.document.unit} keep how much of the content?",
-        rows=(tuple(kept_chart(report, dataset) for dataset in sorted(report.document.ranked)),),
+        rows=(tuple(kept_chart(report, dataset) for dataset in sorted(report.document.ranking)),),
         notes=(
             f"0 %: a text about something else; 100 %: {ceiling}. It does not see what is true",
             "bars: 95 % intervals over articles, cut at 0 and 100 %",
             *report.names.shared,
         ),
-        made_by=made_by(run, f"content kept: {metric_signature(run, KEPT)}", [run.seed]),
+        made_by=made_by(run, f"content kept: {metric_signature(run, CONTENT_KEPT)}", [run.seed]),
     )
 
 
@@ -172,7 +172,7 @@ def kinds_sheet(report: RunReport) -> Sheet:
 
 def best_by_kind(document: ReportDocument) -> list[tuple[str, str]]:
     """Each dataset with its best system, where it is known what this keeps of each kind of word."""
-    best = [(dataset, ranked[0]) for dataset, ranked in sorted(document.ranked.items()) if ranked]
+    best = [(dataset, ranked[0]) for dataset, ranked in sorted(document.ranking.items()) if ranked]
     return [(dataset, system) for dataset, system in best if system in document.by_kind(dataset)]
 
 
@@ -185,7 +185,7 @@ def gains(report: RunReport, dataset: str) -> dict[str, dict[str, Sequence[GainA
     over_random: dict[str, Sequence[GainAt]] = {
         number.system: number.gains
         for number in found.magic_numbers
-        if number.dataset == dataset and number.gains and number.kind != "upper bound"
+        if number.dataset == dataset and number.gains and number.kind != "oracle"
     }
     over_lead: dict[str, Sequence[GainAt]] = {
         system: comparison.lengths for system, comparison in found.vs_lead_of(dataset).items()

@@ -55,7 +55,7 @@ def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:
             console.print(f"Warning: {rows} of {corpus.name} {verb} left out.", markup=False)
 
 
-def tell_lengths(plan: "Plan", console: Console, option: str = "--n") -> None:
+def print_lengths(plan: "Plan", console: Console, option: str = "--n") -> None:
     """Say which lengths `n: auto` has become, where references have told, and what sets others."""
     if plan.lengths_end:
         lengths = ", ".join(map(str, plan.recipe.n))

@@ -18,15 +18,15 @@ from nws.core.findings.statements import (
     LeftOut,
     MayKeepHalf,
     OverLead,
-    OwnLength,
     ShortTexts,
     SkewedDifferences,
     SmallestLength,
     Statement,
     SystemsAreTheLimit,
     TakeArticles,
-    TruthIsUnseen,
+    TruthNotMeasured,
     TryLengths,
+    UncutContent,
 )
 from nws.core.systems.rulers import PERSON
 from nws.core.text.length import LengthUnit
@@ -87,7 +87,7 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
                 f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as {names[LEAD]}, the "
                 f"text's first {of_length(statement.m, unit)} ({enough} with 95 % confidence)."
             )
-        case OwnLength():
+        case UncutContent():
             return _own_length(statement, names)
         case SmallestLength():
             return _smallest_length(statement, names, unit)
@@ -113,7 +113,7 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return f"Next, try lengths {side} {statement.beyond}, such as {listed([*map(str, statement.lengths)])}."
         case TakeArticles():
             return _take_articles(statement, names, unit)
-        case TruthIsUnseen():
+        case TruthNotMeasured():
             return _truth(statement, names)
         case CutTexts():
             return _cut_texts(statement)
@@ -195,14 +195,14 @@ def not_equal(unit: LengthUnit) -> str:
 
 
 def _written(n: int, words: float | None, unit: LengthUnit) -> str:
-    is_told = unit == "words" and words is not None and f"{words:.1f}" != f"{n:.1f}"
-    return f"{words:.1f} written" if is_told else ""
+    is_reported = unit == "words" and words is not None and f"{words:.1f}" != f"{n:.1f}"
+    return f"{words:.1f} written" if is_reported else ""
 
 
 def _headline(of: Headline, names: SystemNames, unit: LengthUnit) -> str:
     length = of_length(of.n, unit) + in_brackets(_written(of.n, of.words, unit))
     keep = "keeps" if of.n == 1 else "keep"
-    content = READ if of.of_read else _CONTENT
+    content = READ if of.references_truncated else _CONTENT
     if of.is_half:
         sure = f"with 95 % confidence from {of.claimed} words on" if of.claimed is not None else ""
         said = f"{length} {keep} half of {content}{in_brackets(names[of.system], sure)}."
@@ -266,7 +266,7 @@ def _at(tested: Sequence[int], shown: Sequence[int], unit: LengthUnit) -> str:
     return f"at {lengths_text(tuple(tested), tuple(shown))} {unit.removesuffix('s') if shown == (1,) else unit}"
 
 
-def _own_length(of: OwnLength, names: SystemNames) -> str:
+def _own_length(of: UncutContent, names: SystemNames) -> str:
     whose = (
         f"Another person's whole summary ({of.words:.1f} words)"
         if of.system == PERSON
@@ -280,20 +280,20 @@ def _own_length(of: OwnLength, names: SystemNames) -> str:
     left_out = f"{counted(at.only_a, 'article')} left out" if at.only_a else ""
     sure = in_brackets(f"95 % CI {percent_interval(at.difference).removesuffix(' %')}", left_out)
     side = "more" if at.difference.mean >= 0 else "less"
-    verdict = "" if at.is_told else ", which is not a significant difference"
+    verdict = "" if at.is_reported else ", which is not a significant difference"
     return f"{said}: {points} points {side} than length-matched summaries by {names[of.other]}{sure}{verdict}."
 
 
 def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -> str:
     length, system = of_length(of.smallest.n or 0, unit), names[of.system]
-    what = "half" if of.smallest.x == 0.5 else percent(of.smallest.x)
+    what = "half" if of.smallest.share == 0.5 else percent(of.smallest.share)
     share = {
-        "reference": f"{what} of {READ if of.of_read else _CONTENT}",
+        "reference": f"{what} of {READ if of.references_truncated else _CONTENT}",
         "person": f"{what} of what another person keeps",
         "longest": f"{what} of what it keeps at {of_length(of.longest, unit)}",
-    }[of.of]
+    }[of.ceiling]
     edge = f", the {'only length' if of.at == 'only' else of.at} tried" if of.at else ""
-    claimed = of.smallest.claimed if not (of.of == "longest" and of.smallest.claimed == of.longest) else None
+    claimed = of.smallest.claimed if not (of.ceiling == "longest" and of.smallest.claimed == of.longest) else None
     sure = f"with 95 % confidence from {claimed} on" if claimed is not None else ""
     return f"At {length}{edge}, {system} already keeps {share}{in_brackets(sure)}."
 
@@ -313,8 +313,8 @@ def _cut_texts(of: CutTexts) -> str:
     which = f"{of.references} of {counted(of.articles, 'reference')}", counted(of.summaries, "summary")
     shares = zip((of.of_reference, of.of_summary), which, strict=True)
     parts = [f"{percent(share)} of {texts}" for share, texts in shares if share is not None]
-    of_read = f" Shares are of {READ}, and not of all of it." if of.references else ""
-    return f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}.{of_read}"
+    note = f" Shares are of {READ}, and not of all of it." if of.references else ""
+    return f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}.{note}"
 
 
 def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> str:
@@ -325,7 +325,7 @@ def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> st
     return f"About {rounded:,} articles would narrow the 95 % CI of {length} to two neighbouring lengths."
 
 
-def _truth(of: TruthIsUnseen, names: SystemNames) -> str:
+def _truth(of: TruthNotMeasured, names: SystemNames) -> str:
     shown = [f"{names[system]} {decimals(value, 2)}" for system, value in of.faithfulness.items()]
     who = names_or_count(names, of.systems, "and")
     measured = f"Mean faithfulness: {', '.join(shown)}." if shown else "Measure faithfulness with --faithfulness-model."
@@ -333,7 +333,7 @@ def _truth(of: TruthIsUnseen, names: SystemNames) -> str:
     return f"Content kept does not show whether what {who} {write} is true. {measured}"
 
 
-def told_warnings(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[str]:
+def warning_sentences(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[str]:
     """The warnings on a dataset, in words."""
     for warning in document.warnings.get(dataset, ()):
         yield worded(warning, names, document.unit)
@@ -341,7 +341,7 @@ def told_warnings(document: ReportDocument, dataset: str, names: SystemNames) ->
 
 def magic_number_text(number: MagicNumber) -> str:
     """The n that may have the largest gain over `random`, or why none is named."""
-    if number.kind == "upper bound":
+    if number.kind == "oracle":
         return "is an oracle: it saw the reference"
     if number.recommended:
         lengths = lengths_text(tuple(gain.n for gain in number.gains), number.recommended)

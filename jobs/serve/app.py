@@ -113,7 +113,7 @@ def _said(report: RunReport) -> list[tuple[str, list[str], Chart]]:
     """For each dataset its most important findings in sentences, and its chart."""
     return [
         (dataset, brief_sentences(report, dataset), kept_chart(report, dataset, f"d{i}"))
-        for i, (dataset, ranked) in enumerate(report.document.ranked.items())
+        for i, (dataset, ranked) in enumerate(report.document.ranking.items())
         if ranked
     ]
 

@@ -2,7 +2,7 @@
 
 Each query finds its rows by an index: a store may hold ten million summaries.
 
-Rows of two runs are equal if they have the same key (`SystemRow.work`, see `nws.jobs.drive.reuse`), article, n and
+Rows of two runs are equal if they have the same key (`SystemRow.reuse_key`, see `nws.jobs.drive.reuse`), article, n and
 arithmetic (`nws.core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text
 depends on its batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so
 `reused_from` always names the run where a number was made.
@@ -82,7 +82,7 @@ class Reusable:
     Attributes:
         sources: the runs that may have such rows.
         arithmetic: how the workers of these runs multiplied.
-        works: the keys of those systems of the stage whose rows may be copied, see `nws.jobs.drive.reuse`.
+        reuse_keys: the keys of those systems of the stage whose rows may be copied, see `nws.jobs.drive.reuse`.
         systems: all systems of the stage.
         lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
         rows: the number of summaries that the stage has of an article.
@@ -90,7 +90,7 @@ class Reusable:
 
     sources: tuple[str, ...]
     arithmetic: str
-    works: tuple[str, ...]
+    reuse_keys: tuple[str, ...]
     systems: tuple[str, ...]
     lengths: tuple[int, ...]
     rows: int
@@ -118,8 +118,8 @@ FROM summaries AS s
 CROSS JOIN systems AS y
 WHERE s.run_id IN :sources AND s.article_id IN :articles AND s.n IN :lengths AND s.reused_from IS NULL
     AND COALESCE(s.extra ->> 'dtype', 'float32') = 'float32'
-    AND y.run_id = s.run_id AND y.system = s.system AND y.work IN :works"""
-_PARAMETERS = (*_lists("sources", "articles", "works"), bindparam("lengths", expanding=True))
+    AND y.run_id = s.run_id AND y.system = s.system AND y.reuse_key IN :reuse_keys"""
+_PARAMETERS = (*_lists("sources", "articles", "reuse_keys"), bindparam("lengths", expanding=True))
 _KNOWN = text(f"SELECT s.article_id, s.system, s.n {_EQUAL}").bindparams(*_PARAMETERS)
 # Those of `SummaryRow` that a copy has as they were; content kept only where the others are the same, too.
 _COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
@@ -198,12 +198,12 @@ def summaries(connection: Connection, run_id: str, article_id: str) -> list[Summ
     return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
 
 
-def runs_of_equal_work(connection: Connection, run_id: str, works: Sequence[str]) -> dict[str, str]:
+def runs_with_reuse_keys(connection: Connection, run_id: str, reuse_keys: Sequence[str]) -> dict[str, str]:
     """The runs that have computed rows of any of these keys, the newest first, and the arithmetic of each."""
     own_parent = select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
     query = (
         select(RunRow.id, RunRow.arithmetic)
-        .where(RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.work.in_(works))), RunRow.id != run_id)
+        .where(RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.reuse_key.in_(reuse_keys))), RunRow.id != run_id)
         .where(RunRow.mixed.is_(False), RunRow.summaries > RunRow.reused)
         # One run computes all its articles, so shards of one run do not copy from each other.
         .where(or_(own_parent.is_(None), RunRow.parent.is_(None), RunRow.parent != own_parent))
@@ -300,7 +300,7 @@ def _parameters(connection: Connection, reusable: Reusable, article_ids: Sequenc
     # Asked anew: a source that is still running may have got a worker with another arithmetic or other code.
     query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources), RunRow.mixed.is_(False))
     sources = [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]]
-    parameters = {"sources": sources, "lengths": reusable.lengths, "works": reusable.works}
+    parameters = {"sources": sources, "lengths": reusable.lengths, "reuse_keys": reusable.reuse_keys}
     return [{**parameters, "articles": ids} for ids in id_batches(article_ids, _ARTICLES_AT_ONCE)]
 
 

@@ -78,7 +78,7 @@ def claim_run(
         require_free(connection, run_id, host)
     driver = {"driver_epoch": run.driver_epoch + 1, "driver_host": host, "driver_pid": pid, "heartbeat_at": now}
     times = {"started_at": run.started_at or now, "claimed_at": now, "finished_at": None}
-    before = {"worked_seconds": run.worked_seconds + seconds_of_driver(run), "error": None, "means_kept": False}
+    before = {"worked_seconds": run.worked_seconds + seconds_of_driver(run), "error": None, "means_cached": False}
     # Who holds the run's epoch may have been asked to stop since.
     asked = None if epoch is None else run.cancel_requested_at
     update_run(connection, run_id, state="running", cancel_requested_at=asked, **driver, **times, **before)
@@ -86,7 +86,7 @@ def claim_run(
     if run.driver_epoch > 0:
         forget(connection, run_id, OF_DOCUMENT)
     if run.driver_epoch > 0 and run.parent is not None:  # what was stored of it when it ended holds no more
-        update_run(connection, run.parent, means_kept=False)
+        update_run(connection, run.parent, means_cached=False)
         forget(connection, run.parent)
     return run.driver_epoch + 1
 

@@ -174,10 +174,12 @@ def document(
 def headlines(connection: Connection, run_ids: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:
     """By run and dataset, the first statement of its document (`Headline`), where one is stored."""
     query = select(DocumentRow.run_id, DocumentRow.headlines).join(RunRow, RunRow.id == DocumentRow.run_id)
-    return {run: of for run, of in connection.execute(query.where(DocumentRow.run_id.in_(run_ids), RunRow.means_kept))}
+    return {
+        run: of for run, of in connection.execute(query.where(DocumentRow.run_id.in_(run_ids), RunRow.means_cached))
+    }
 
 
-def keep_means(store: Database, run_id: str) -> None:
+def cache_means(store: Database, run_id: str) -> None:
     """Store what the views read of a run that has ended, and its answer. A driver that takes it meanwhile ends this.
 
     Of a sharded run, these are made of what is stored of its shards.
@@ -185,23 +187,23 @@ def keep_means(store: Database, run_id: str) -> None:
     with store.reading() as reader:
         shards = read_shards(reader, run_id)
     for shard in shards:
-        keep_means(store, shard.id)
+        cache_means(store, shard.id)
     with store.reading() as reader:
-        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, RunRow.state.in_(ENDED), ~RunRow.means_kept)
+        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, RunRow.state.in_(ENDED), ~RunRow.means_cached)
         epoch = reader.execute(query).scalar()
         if epoch is None:
             return
         with closing(live_pieces(reader, run_id)) as pieces:
             for piece in pieces:
                 with store.writing() as writer:
-                    if not set_kept(writer, run_id, epoch, False):
+                    if not mark_cached(writer, run_id, epoch, False):
                         return
                     insert_new(writer, *piece)
     with store.reading() as reader:  # which sees the columns that were stored
         has_rows = reader.execute(select(exists().where(in_run(reader, run_id)))).scalar_one()
         rows = document_rows(run_id, built_document(reader, [run_id])) if has_rows else {}
     with store.writing() as writer:
-        if set_kept(writer, run_id, epoch, True):
+        if mark_cached(writer, run_id, epoch, True):
             for piece in rows.items():
                 insert_new(writer, *piece)
 
@@ -227,18 +229,18 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[tuple[type[Bas
 def forget(connection: Connection, run_id: str, tables: Sequence[type[Base]] = KEPT_TABLES) -> None:
     """Remove the rows that were stored when the run ended before: in the transaction that ends it again.
 
-    Until then `means_kept` is false, and nobody reads most of them. A driver that takes the run would wait seconds for
-    it. It only removes those `OF_DOCUMENT`, which people read as they are.
+    Until then `means_cached` is false, and nobody reads most of them. Removing all of them would take a driver that
+    takes the run seconds, so it only removes those `OF_DOCUMENT`, which people read as they are.
     """
     for stored_table in tables:
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 
-def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) -> bool:
+def mark_cached(connection: Connection, run_id: str, epoch: int, means_cached: bool) -> bool:
     """Let the views read the stored rows, or not yet, if the run has still ended in `epoch`; whether it has."""
     # The row stays locked until the transaction ends, so that no driver takes the run in between.
     is_this_epoch = (RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state != "running")
-    return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1
+    return connection.execute(update(RunRow).where(*is_this_epoch).values(means_cached=means_cached)).rowcount == 1
 
 
 def stored_document(connection: Connection, run_id: str) -> "ReportDocument | None":
@@ -246,7 +248,7 @@ def stored_document(connection: Connection, run_id: str) -> "ReportDocument | No
     from nws.core.findings.report_document import ReportDocument
 
     query = select(DocumentRow.document).join(RunRow, RunRow.id == DocumentRow.run_id)
-    stored = connection.execute(query.where(DocumentRow.run_id == run_id, RunRow.means_kept)).scalar()
+    stored = connection.execute(query.where(DocumentRow.run_id == run_id, RunRow.means_cached)).scalar()
     return None if stored is None else ReportDocument.model_validate_json(zlib.decompress(stored))
 
 

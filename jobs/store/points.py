@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from nws.core.analysis import Points
+from nws.core.analysis.abstractive import COVERAGE
 from nws.core.analysis.build_document import MOST_FOR_ALL_METRICS
 from nws.core.analysis.kept_by_kind import KindTerms
-from nws.core.analysis.own_words import COVERAGE
 from nws.core.analysis.points import text_keys
 from nws.core.findings.statements import CutTexts
-from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT, METRICS, Metric
+from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT_SPEC, METRICS, Metric
 from nws.core.text.length import LengthUnit, length_of, repeated_word_share
 from nws.core.types import CHOSEN_SCORES, REFERENCE_READ, TEXT_READ, SystemKind
 from nws.jobs.store.run_metrics import metric_signature, metrics_of
@@ -34,7 +34,7 @@ ROWS_AT_ONCE = 2_000
 REFERENCES = 1_000
 """The number of articles of a dataset whose references are measured."""
 
-COLUMN_METRICS = (*F1S, KEPT.column, COVERAGE)
+COLUMN_METRICS = (*F1S, KEPT_SPEC.column, COVERAGE)
 """The metrics of a report that is asked for no others."""
 ROWS_OF_PART = 250_000
 """The rows of one value in the database: 2 MB of each score."""

@@ -101,7 +101,7 @@ def _of_all_runs(columns: Sequence[str], kept: str, *live: str) -> str:
     """The SELECT of all runs: the kept rows of those that have them, and the live rows of all others."""
     kept_columns = ", ".join(f"k.{name}" for name in columns)
     unions = "".join(f" UNION ALL SELECT {', '.join(columns)} FROM {view}" for view in live)
-    return f"SELECT {kept_columns} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_kept{unions}"
+    return f"SELECT {kept_columns} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_cached{unions}"
 
 
 def _combined(metric: str, has_sd: bool) -> str:
@@ -120,14 +120,14 @@ _LIVE_SUMMARIES = """
     FROM runs AS r
     CROSS JOIN summaries AS s
     JOIN articles AS a ON a.id = s.article_id
-    WHERE NOT r.means_kept AND s.run_id = r.id"""
+    WHERE NOT r.means_cached AND s.run_id = r.id"""
 
 # What is kept of the shards that have ended, of sharded runs whose own means are not kept.
 _ENDED_SHARDS = """
     FROM runs AS u
     CROSS JOIN runs AS r
     JOIN run_means AS p ON p.run_id = r.id
-    WHERE NOT u.means_kept AND r.parent = u.id AND r.means_kept"""
+    WHERE NOT u.means_cached AND r.parent = u.id AND r.means_cached"""
 _ALL_MEANS = _of_all_runs(_MEANS, "run_means", "live_means", "live_sharded_means")
 
 VIEWS = {

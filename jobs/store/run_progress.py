@@ -19,9 +19,9 @@ if TYPE_CHECKING:  # they import torch, which a store does not need
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A line of a driver's log; `said_at` is aware, in UTC."""
+    """A line of a driver's log; `logged_at` is aware, in UTC."""
 
-    said_at: datetime
+    logged_at: datetime
     text: str
 
 
@@ -30,7 +30,7 @@ class Progress:
     """The progress of a driver.
 
     Attributes:
-        noted_at: the time of this report by the driver's clock; aware, in UTC.
+        recorded_at: the time of this report by the driver's clock; aware, in UTC.
         stage: of the run.
         unit: of the counts, `articles` or `updates`.
         finished: the number that is done or failed.
@@ -41,7 +41,7 @@ class Progress:
         newest: the id of an article that was stored last, None before.
     """
 
-    noted_at: datetime
+    recorded_at: datetime
     stage: str
     unit: str = "articles"
     finished: int = 0
@@ -112,22 +112,22 @@ def log(connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, 
     """
     query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
     rows = connection.execute(query.order_by(LogLineRow.number))
-    return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
+    return [(row.number, LogLine(row.logged_at, row.text)) for row in rows]
 
 
 def newest_log(connection: Connection, run_id: str, count: int) -> list[LogLine]:
     """The last lines that the drivers of a run said, at most `count`, in their order."""
-    query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
+    query = select(LogLineRow.logged_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
     rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
-    return [LogLine(row.said_at, row.text) for row in reversed(rows)]
+    return [LogLine(row.logged_at, row.text) for row in reversed(rows)]
 
 
 def progress_of(connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
     """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
     progress = {}
-    query = select(ProgressRow.run_id, ProgressRow.noted_at, ProgressRow.numbers)
-    for run_id, noted_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
-        progress[run_id] = Progress(noted_at, **numbers)
+    query = select(ProgressRow.run_id, ProgressRow.recorded_at, ProgressRow.numbers)
+    for run_id, recorded_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
+        progress[run_id] = Progress(recorded_at, **numbers)
     return progress
 
 

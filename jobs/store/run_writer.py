@@ -16,7 +16,7 @@ from nws.jobs.store.articles import Reusable, copy, require_complete
 from nws.jobs.store.database import Database, Parameters, Result
 from nws.jobs.store.engine import escaped, insert_new, require_storable, upsert
 from nws.jobs.store.lifecycle import check_fence, update_run
-from nws.jobs.store.means import forget, keep_means
+from nws.jobs.store.means import cache_means, forget
 from nws.jobs.store.results import (
     article_row,
     check_result,
@@ -88,18 +88,18 @@ class RunWriter:
         device: str | None,
         code_version: str,
         systems: Mapping[str, SystemKind],
-        works: Mapping[str, str] = MappingProxyType({}),
+        keys: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Record the device of the run (None: not known yet), its code, and the kind of each of its systems.
 
-        A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
+        A code version that is not the run's first is added to it: its rows come from both. `keys` has the reuse keys of
         those systems whose rows may be copied by other runs (`nws.jobs.drive.reuse`).
         """
         if device is not None:
             update_run(connection, self.id, device=device)
         self._add_versions(connection, [code_version])
         rows = [
-            {"run_id": self.id, "system": system, "kind": kind, "work": works.get(system)}
+            {"run_id": self.id, "system": system, "kind": kind, "reuse_key": keys.get(system)}
             for system, kind in systems.items()
         ]
         insert_new(connection, SystemRow, rows)
@@ -154,16 +154,18 @@ class RunWriter:
             key = {"run_id": self.id, "driver_epoch": self.epoch}
             # They may be there already: the answer to an earlier beat with these lines can have been lost.
             own = in_run, LogLineRow.driver_epoch == self.epoch, LogLineRow.number > last - len(lines)
-            newest = select(LogLineRow.said_at, LogLineRow.text).where(*own)
+            newest = select(LogLineRow.logged_at, LogLineRow.text).where(*own)
             there = {tuple(row) for row in connection.execute(newest)}
-            said = [(line.said_at, escaped(line.text)) for line in lines]
+            said = [(line.logged_at, escaped(line.text)) for line in lines]
             new = enumerate([line for line in said if line not in there], start=last + 1)
-            rows = [{**key, "number": number, "said_at": said_at, "text": text} for number, (said_at, text) in new]
+            rows = [
+                {**key, "number": number, "logged_at": logged_at, "text": text} for number, (logged_at, text) in new
+            ]
             if rows:
                 connection.execute(insert(LogLineRow), rows)
         if at is not None:
             numbers = asdict(at)
-            values = {"noted_at": numbers.pop("noted_at"), "numbers": numbers}
+            values = {"recorded_at": numbers.pop("recorded_at"), "numbers": numbers}
             statement = upsert(connection, ProgressRow).values(run_id=self.id, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
         return read_run(connection, self.id).cancel_requested_at is not None
@@ -249,7 +251,7 @@ class RunWriter:
                     text = None if error is None else escaped(error)
                     update_run(connection, self.id, state=state, finished_at=datetime.now(UTC), error=text)
                     forget(connection, self.id)
-            keep_means(self.store, self.id)
+            cache_means(self.store, self.id)
 
         self.store.retried(attempt)
 

@@ -94,7 +94,7 @@ def open_shards(connection: Connection, parent: str, epoch: int, drivers: int, a
     """
     is_undone = RunRow.state.in_(("pending", "failed", "interrupted"))
     is_to_do = or_(is_undone, and_(RunRow.state == "done", RunRow.failures > 0))
-    again = {"state": "pending", "error": None, "finished_at": None, "means_kept": False, "address": address}
+    again = {"state": "pending", "error": None, "finished_at": None, "means_cached": False, "address": address}
     connection.execute(update(RunRow).where(RunRow.parent == parent, is_to_do).values(again))
     check_fence(connection, parent, epoch)  # not first: drivers, too, lock a shard before its parent
     update_run(connection, parent, address=address)

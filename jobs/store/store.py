@@ -66,7 +66,7 @@ class Store(Database):
     find_articles = reads(articles.find_articles)
     summaries = reads(articles.summaries)
 
-    runs_of_equal_work = reads(articles.runs_of_equal_work)
+    runs_with_reuse_keys = reads(articles.runs_with_reuse_keys)
     known_summaries = reads(articles.known_summaries)
     runs_that_asked = reads(articles.runs_that_asked)
     paid_texts = reads(articles.paid_texts)
@@ -99,7 +99,7 @@ class Store(Database):
     def cancel_run(self, run_id: str, host: str) -> bool:
         """Ask a run's driver to stop, and those of its shards, see `lifecycle.cancel_run`."""
         is_driven = self._cancel(run_id, host)
-        self.retried(lambda: means.keep_means(self, run_id))
+        self.retried(lambda: means.cache_means(self, run_id))
         return is_driven
 
     def query(self, sql: str) -> AbstractContextManager[queries.QueryResult]:

@@ -64,7 +64,7 @@ class RunRow(Base):
 
     An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
     `summaries`, `reused` and `failures` count what is stored; they change in the transaction that stores it.
-    `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
+    `means_cached` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
     summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
     arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
     floor of content kept is measured with (`nws.core.metrics.kept.Panel`), `findings` are those of the checks of texts.
@@ -108,7 +108,7 @@ class RunRow(Base):
     articles_done: Mapped[int] = mapped_column(default=0)
     summaries: Mapped[int] = mapped_column(default=0)
     failures: Mapped[int] = mapped_column(default=0)
-    means_kept: Mapped[bool] = mapped_column(default=False)
+    means_cached: Mapped[bool] = mapped_column(default=False)
     reuse: Mapped[bool]
     mixed: Mapped[bool] = mapped_column(default=False)
     reused: Mapped[int] = mapped_column(default=0)
@@ -147,16 +147,16 @@ class ShardedRunRow(_OfRun, Base):
 class SystemRow(_OfRun, Base):
     """A system of a run with its kind, see `nws.core.types.SystemKind`.
 
-    `work` is the key of all that decides its rows but arithmetic, article and n (`nws.jobs.drive.reuse`). It is null if
-    the rows are never copied.
+    `reuse_key` is the hash of everything that decides the system's rows except arithmetic, article and n
+    (`nws.jobs.drive.reuse`). It is null if the rows are never copied.
     """
 
     __tablename__ = "systems"
-    __table_args__ = (CheckConstraint("kind IN ('system', 'control', 'upper bound')", name="kind"), Index(None, "work"))
+    __table_args__ = (CheckConstraint("kind IN ('system', 'control', 'oracle')", name="kind"), Index(None, "reuse_key"))
 
     system: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
-    work: Mapped[str | None]
+    reuse_key: Mapped[str | None]
 
 
 class ArticleRow(Base):
@@ -277,15 +277,15 @@ class _OfAnswer(_OfRun):
     dataset: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
     system: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
     kind: Mapped[str] = mapped_column(sort_order=-1)
-    of: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
+    ceiling: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
 
 
 class ContentKeptRow(_OfAnswer, Base):
     """Of a run that has ended: what a system keeps of the content at n words, see `nws.core.analysis.content_kept`.
 
-    `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`: of what the references hold
-    (`of` = 'reference'), of what another person keeps of it ('person'), or of what the system's own longest n keeps
-    ('longest'). `n` is 0 for summaries of a system's own length.
+    `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`. It is a share of `ceiling`: of what
+    the references hold ('reference'), of what another person's summary keeps ('person'), or of what the system keeps at
+    its own longest n ('longest'). `n` is 0 for uncut summaries.
     """
 
     __tablename__ = "content_kept"
@@ -298,7 +298,7 @@ class ContentKeptRow(_OfAnswer, Base):
 
 
 class SmallestNRow(_OfAnswer, Base):
-    """Of a run that has ended: the smallest n from which on a system keeps the share `x`, see `SmallestN`.
+    """Of a run that has ended: the smallest n from which on a system keeps `share`, see `SmallestN`.
 
     The longest n of the system is `longest`. What is null is beyond it: `n`, an end of its interval, or the claimed n.
     """
@@ -306,7 +306,7 @@ class SmallestNRow(_OfAnswer, Base):
     __tablename__ = "smallest_n"
 
     longest: Mapped[int]
-    x: Mapped[float] = mapped_column(primary_key=True)
+    share: Mapped[float] = mapped_column(primary_key=True)
     n: Mapped[int | None]
     low: Mapped[int | None]
     high: Mapped[int | None]
@@ -353,7 +353,7 @@ class LogLineRow(_OfRun, Base):
 
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     driver_epoch: Mapped[int]
-    said_at: Mapped[datetime]
+    logged_at: Mapped[datetime]
     text: Mapped[str]
 
 
@@ -362,7 +362,7 @@ class ProgressRow(_OfRun, Base):
 
     __tablename__ = "progress"
 
-    noted_at: Mapped[datetime]
+    recorded_at: Mapped[datetime]
     numbers: Mapped[dict[str, Any]]
 
 

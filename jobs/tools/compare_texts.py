@@ -16,7 +16,7 @@ from nws.core.analysis.kept_by_kind import differences_of
 from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES, PairedLength
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.findings.scores import Interval
 from nws.core.metrics.config import Options
 from nws.core.systems.predictions import parse_predictions, read_predictions
@@ -32,7 +32,10 @@ from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import KIND_NAMES, SKEWED, few
 from nws.jobs.tools.score import FileScore, score_rows
 
-QUALITIES = {"kept": KEPT, **{name: f"{name.lower()}_f1" for name in ("bertscore", "rouge1", "rouge2", "rougeL")}}
+QUALITIES = {
+    "kept": CONTENT_KEPT,
+    **{name: f"{name.lower()}_f1" for name in ("bertscore", "rouge1", "rouge2", "rougeL")},
+}
 """The metrics, with the columns that they are in runs. Holm's correction is over them."""
 WORDS = "words"
 _AS_LONG = 0.1
@@ -186,7 +189,7 @@ def compare_texts(
     values = {QUALITIES[name]: np.stack([of.metrics[name].rows[:, -1] for of in scored]) for name in metrics}
     words = np.array([[count_words(one.row.prediction) for one in of.predictions] for of in scored], dtype=np.float64)
     values[WORDS] = words
-    if best_first and KEPT in values and np.diff(values[KEPT].mean(axis=1)) > 0:
+    if best_first and CONTENT_KEPT in values and np.diff(values[CONTENT_KEPT].mean(axis=1)) > 0:
         names, scored, values = names[::-1], scored[::-1], {name: sides[::-1] for name, sides in values.items()}
     kinds_a, kinds_b = (of.kinds for of in scored)
     is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * words.max(axis=0)
@@ -254,19 +257,21 @@ def _print_cautions(rows: Mapping[str, PairedLength], console: Console) -> None:
     """Print what limits the verdicts: few articles, and skewed differences."""
     if caution := few(next(iter(rows.values())).articles):
         print_line(console, caution, style="yellow")
-    if skewed := [_called(metric) for metric, at in rows.items() if metric != WORDS and at.is_told and at.too_skewed]:
+    if skewed := [
+        _called(metric) for metric, at in rows.items() if metric != WORDS and at.is_reported and at.too_skewed
+    ]:
         print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
 
 
 def sentences(result: TextsComparison) -> tuple[str, ...]:
     """Word the verdict for a reader, where there are enough articles for one, and the result for a paper."""
-    metric = KEPT if KEPT in result.rows else next(iter(result.rows))
-    at, is_share = result.rows[metric], metric == KEPT
+    metric = CONTENT_KEPT if CONTENT_KEPT in result.rows else next(iter(result.rows))
+    at, is_share = result.rows[metric], metric == CONTENT_KEPT
     difference = _number(metric, at.difference.mean, "+") + " points" * is_share
     ends = _ends(metric, at)
     sure = f", 95 % CI {ends}" if ends else ""
     verb, what = ("keeps", "of the reference's content") if is_share else ("scores", f"in {metric_name(metric)}")
-    if at.is_told:
+    if at.is_reported:
         more = f"{verb} significantly {'more' if at.better else 'less'}{' content' * is_share} than"
         verdict = f"{result.a} {more} {result.b} ({difference}{sure})."
     else:
@@ -284,12 +289,12 @@ def sentences(result: TextsComparison) -> tuple[str, ...]:
 def _table(result: TextsComparison, rows: Mapping[str, PairedLength], title: str) -> Table:
     cells = [
         (
-            _called(metric) + " (%)" * (metric == KEPT),
+            _called(metric) + " (%)" * (metric == CONTENT_KEPT),
             *(Cell(_number(metric, mean)) for mean in (at.mean_a, at.mean_b)),
             Cell(_number(metric, at.difference.mean, "+")),
             Cell(_ends(metric, at) or "–"),
             Cell(p_text(at.p)),
-            Cell("") if metric == WORDS else Cell(p_text(at.p_holm), mark="*" if at.is_told else ""),
+            Cell("") if metric == WORDS else Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
         )
         for metric, at in rows.items()
     ]
@@ -303,8 +308,8 @@ def _called(metric: str) -> str:
 
 def _number(metric: str, value: float, sign: str = "") -> str:
     """A value of a metric as it is printed, a difference with its `sign`: content kept in per cent."""
-    if metric in (KEPT, WORDS):
-        return f"{round(value * (100 if metric == KEPT else 1), 1) + 0.0:{sign}.1f}"  # no "-0.0"
+    if metric in (CONTENT_KEPT, WORDS):
+        return f"{round(value * (100 if metric == CONTENT_KEPT else 1), 1) + 0.0:{sign}.1f}"  # no "-0.0"
     return signed(value) if sign else decimals(value)
 
 

@@ -9,12 +9,12 @@ from pydantic import TypeAdapter
 from rich.console import Console
 
 from nws.core.analysis import Points, compare_systems, kinds_of, mean_over_seeds
-from nws.core.analysis.own_length import compare_at_own_length
+from nws.core.analysis.length_matched import compare_length_matched
 from nws.core.analysis.paired import TIE, at_the_longest_n, compare_uncut
 from nws.core.analysis.words_saved import saved_at_each_length
 from nws.core.errors import RecipeError, StoreError
-from nws.core.findings.comparisons import ALPHA, FEWEST_ARTICLES, Comparison
-from nws.core.findings.content import KEPT, WordsSaved
+from nws.core.findings.comparisons import FEWEST_ARTICLES, TWO_SIDED_LEVEL, Comparison
+from nws.core.findings.content import CONTENT_KEPT, WordsSaved
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.scores import CONFIDENCE
 from nws.core.metrics.specs import Metric
@@ -53,7 +53,7 @@ class RunComparison:
             `is_of_all`, pairs at one n of each dataset.
         is_of_all: whether every system was compared with `lead`: `p_holm` is corrected over the systems of a dataset.
         kinds: the kind of each system.
-        own_length: length-matched pairs: a system whose summaries are uncut or have at most n words, minus another.
+        length_matched: length-matched pairs: a system whose summaries are uncut or have at most n words, minus another.
             With two runs, the first run's systems minus the second run's.
         not_compared: pairs that share no article at any n, and why.
         names: the names of systems that people see.
@@ -64,7 +64,7 @@ class RunComparison:
     metric: Metric
     signature: str
     comparisons: tuple[Comparison, ...]
-    own_length: tuple[Comparison, ...]
+    length_matched: tuple[Comparison, ...]
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
     names: SystemNames
@@ -83,12 +83,12 @@ class RunComparison:
             "signatures": dict.fromkeys("ab", self.signature),
             "confidence": CONFIDENCE,
             "test": TEST,
-            "alpha": ALPHA,
+            "alpha": TWO_SIDED_LEVEL,
             "unit": self.a.length_unit,
             "tie": TIE,
             "holm_family": f"{_FAMILIES[self.is_of_all]}; length-matched, all pairs on one dataset",
             "comparisons": [*map(self._comparison_json, self.comparisons)],
-            "own_length": [*map(self._comparison_json, self.own_length)],
+            "length_matched": [*map(self._comparison_json, self.length_matched)],
             "words_saved": [asdict(saved) for saved in self.words_saved],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
         }
@@ -97,7 +97,7 @@ class RunComparison:
         kinds = {"a": self.kinds[comparison.a], "b": self.kinds[comparison.b]}
         values: dict[str, Any] = _JSON.dump_python(comparison, mode="json")
         return values | {
-            side: {"system": values[side], "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
+            side: {"system": values[side], "is_control": kind == "control", "is_oracle": kind == "oracle"}
             for side, kind in kinds.items()
         }
 
@@ -154,7 +154,7 @@ def compare_runs(
     pairs = _pairs_of_two(has_a, has_b, systems) if other_run else _pairs_of_one(a, has_a, systems)
     is_of_all = not (other_run or systems or lengths)
     both_ways = pairs if other_run or is_of_all else [*pairs, *(pair[::-1] for pair in pairs)]
-    own_length = () if lengths else compare_at_own_length(points_a, points_b, both_ways, checked)
+    length_matched = () if lengths else compare_length_matched(points_a, points_b, both_ways, checked)
     if lengths is not None:
         _require_lengths(lengths, points_a, points_b)
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
@@ -169,8 +169,12 @@ def compare_runs(
     if not comparisons:
         raise RecipeError(f"Nothing to compare: {next(iter(reasons.values()))}.")
     kinds = kinds_of(Points.together([points_a, points_b]))
-    saved = saved_at_each_length(points_a, *pairs[0]) if checked == KEPT and len(pairs) == 1 and not other_run else ()
-    return RunComparison(a, b, checked, signature, comparisons, own_length, kinds, reasons, names, is_of_all, saved)
+    saved = (
+        saved_at_each_length(points_a, *pairs[0])
+        if checked == CONTENT_KEPT and len(pairs) == 1 and not other_run
+        else ()
+    )
+    return RunComparison(a, b, checked, signature, comparisons, length_matched, kinds, reasons, names, is_of_all, saved)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -232,7 +236,7 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     if not (points.n > 0).any():
         raise StoreError(f"Run {run.id} ({run.state}) has no summaries of n {run.length_unit}: `nws status {run.id}`.")
     if np.isnan(points.scores[metric]).all():
-        why = ", which needs several articles" * (metric == KEPT)
+        why = ", which needs several articles" * (metric == CONTENT_KEPT)
         raise StoreError(f"Run {run.id} has no value of {metric_name(metric)}{why}. Choose another --metric.")
     return points
 
@@ -300,11 +304,11 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     print_metric(result.metric, result.signature, result.a.id, console, where)
     print_shared(result.names, console)
     if result.is_of_all:
-        for of in (result.comparisons, result.own_length):
+        for of in (result.comparisons, result.length_matched):
             _print_all(result, of, console)
         print_line(console, f"Two systems at every n: nws compare {result.a.id} --system A --system B{where}")
     else:
-        for comparison in (*result.comparisons, *result.own_length):
+        for comparison in (*result.comparisons, *result.length_matched):
             _print_pair(result, comparison, console)
         for dataset in dict.fromkeys(saved.dataset for saved in result.words_saved):
             _words_table(result, dataset).print(console)
@@ -326,7 +330,7 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
             print_line(console, not_equal(result.a.length_unit), style="yellow")
         if caution := few(min(at.articles for at in tested)):
             print_line(console, caution, style="yellow")
-        skewed = [name for name, at in zip(called, tested, strict=True) if at.is_told and at.too_skewed]
+        skewed = [name for name, at in zip(called, tested, strict=True) if at.is_reported and at.too_skewed]
         if skewed:
             print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
 
@@ -347,7 +351,7 @@ def _or_more(saved: WordsSaved, n: int | None) -> Cell:
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
-    which = ", length-matched" if comparison.is_at_own_length else ", uncut texts" * comparison.is_uncut
+    which = ", length-matched" if comparison.is_length_matched else ", uncut texts" * comparison.is_uncut
     print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{which}")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         of_run = f", run {run.id}" if result.two_runs else ""
@@ -360,9 +364,9 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
 
 def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
     """Yield what limits a comparison, a line each."""
-    if "upper bound" in (kinds[comparison.a], kinds[comparison.b]):
+    if "oracle" in (kinds[comparison.a], kinds[comparison.b]):
         yield ORACLE_NOTE
-    own = comparison.is_at_own_length
+    own = comparison.is_length_matched
     if comparison.is_uncut:
         yield "Uncut texts have different lengths: a longer one may score higher because of its length alone."
     elif not own and (unit != "words" or not all(length.at_equal_length for length in comparison.lengths)):
@@ -384,7 +388,7 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
         yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
     if caution := few(min(length.articles for length in comparison.lengths)):
         yield caution
-    if skewed := [length.n for length in comparison.lengths if length.is_told and length.too_skewed]:
+    if skewed := [length.n for length in comparison.lengths if length.is_reported and length.too_skewed]:
         yield f"{SKEWED}: n = {joined(skewed)}."
 
 
@@ -394,10 +398,10 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
         systems = " and ".join(result.names[system] for system in pair)
         print_line(console, f"Not compared: {systems}: {why}.", style="yellow")
     lines = (
-        f"* significant: Holm p below {decimals(ALPHA, 2)}."
+        f"* significant: Holm p below {decimals(TWO_SIDED_LEVEL, 2)}."
         + " Where A − B is above 0, A scores higher." * (not result.is_of_all),
         f"Holm p: corrected over {_FAMILIES[result.is_of_all]}. Intervals are not corrected.",
-        *["Holm p, length-matched: corrected over all such pairs on one dataset."] * bool(result.own_length),
+        *["Holm p, length-matched: corrected over all such pairs on one dataset."] * bool(result.length_matched),
         "p: two-sided sign-flip test on per-article differences. It draws nothing, so it needs no seed.",
         "Intervals: Student's t of the per-article differences.",
     )

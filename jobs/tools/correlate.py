@@ -24,7 +24,7 @@ from nws.core.analysis.correlation import (
 )
 from nws.core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from nws.core.errors import CorpusError, RecipeError
-from nws.core.findings.comparisons import ALPHA
+from nws.core.findings.comparisons import TWO_SIDED_LEVEL
 from nws.core.findings.scores import CONFIDENCE
 from nws.core.text.length import count_words
 from nws.core.text.model_outputs import DEFAULT_CLEANING, clean_output
@@ -320,13 +320,14 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
             yield f"{one.metric}: {documents}, {why}. The summary level leaves them out."
     count, pairs = len(result.table.systems), len({(one.a, one.b) for one in result.differences})
     smallest = 2.0 * pairs / 2.0**count
-    if pairs and smallest >= ALPHA:
+    if pairs and smallest >= TWO_SIDED_LEVEL:
         yield (
             f"{count} systems, {counted(pairs, 'pair')} of metrics: Holm p cannot fall below "
             f"{decimals(min(1, smallest))}, no difference can be significant."
         )
     if any(one.near for one in result.differences):
-        yield f"? undecided: Holm p is so near to {decimals(ALPHA, 2)} that another seed may be on the other side."
+        level = decimals(TWO_SIDED_LEVEL, 2)
+        yield f"? undecided: Holm p is so near to {level} that another seed may be on the other side."
     if len(result.table.systems) < _FEW_SYSTEMS:
         yield f"With {len(result.table.systems)} systems the intervals of the system level are too narrow."
 
@@ -353,7 +354,7 @@ def _how_to_read(result: FileCorrelation) -> Iterator[str]:
         pairs = f"{equal['pairs']:,} pairs of one document, at most {counted(equal['words_apart'], 'word')} apart"
         yield f"Share: {pairs}, of which people prefer one. So often the metric does, too; a tie is half."
     if result.differences:
-        yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
+        yield f"* significant: Holm p below {decimals(TWO_SIDED_LEVEL, 2)}. Above 0, A agrees better; below 0, B does."
         drawn = "all" if len(result.table.systems) <= COUNTED else "drawn until every verdict is clear"
         yield f"p: exchanges of systems, {drawn} (Perm-Systems)."
         yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose them beforehand."

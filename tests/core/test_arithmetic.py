@@ -28,7 +28,7 @@ from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.config import BertScoreConfig
 from nws.core.models import parse_model, resolve_model
 from nws.core.models.encoders import load_encoder
-from nws.core.sweep import take_share
+from nws.core.sweep import configure_worker_process
 from nws.core.types import Precision
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ def test_a_row_is_the_same_in_any_company(multiplied_by: str, width: int, height
 @pytest.mark.parametrize("width", [32, 384, 768])
 def test_tokens_match_the_same_in_any_company(width: int, columns: int) -> None:
     """On an AMD CPU MKL multiplies one to three rows in another way than more of them."""
-    take_share("cpu", None)
+    configure_worker_process("cpu", None)
     generator = torch.Generator().manual_seed(0)
     reference, rows = torch.randn(columns, width, generator=generator), torch.randn(200, width, generator=generator)
     together = multiply_rows(rows, reference)
@@ -213,5 +213,5 @@ def test_a_worker_on_a_gpu_multiplies_exactly_and_takes_its_part_of_the_memory(
 ) -> None:
     fake, cudnn_attention = FakeCuda().install(monkeypatch), []
     monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", cudnn_attention.append)
-    take_share(device, fraction)
+    configure_worker_process(device, fraction)
     assert (switch(), cudnn_attention, list(fake.fractions.values())) == expected

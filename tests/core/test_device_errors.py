@@ -25,7 +25,7 @@ MEMORY = [
     torch.AcceleratorError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported"),
     RuntimeError("CUDA driver error: out of memory"),
 ]
-OTHERS = [
+DISTRACTORS = [
     torch.AcceleratorError("CUDA error: an illegal memory access was encountered\nCUDA kernel errors might be"),
     torch.AcceleratorError("CUDA error: device-side assert triggered"),
     RuntimeError("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"),
@@ -42,7 +42,7 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize("error", [*MEMORY, *OTHERS, *NONE], ids=str)
+@pytest.mark.parametrize("error", [*MEMORY, *DISTRACTORS, *NONE], ids=str)
 def test_which_errors_are_a_devices(error: Exception) -> None:
     assert is_device_error(error) == (error not in NONE)
     assert is_memory_error(error) == (error in MEMORY)
@@ -73,7 +73,7 @@ def test_any_other_error_of_the_device_is_not_tried_again() -> None:
 
     def forward(batch: list[int]) -> None:
         tried.append(batch)
-        raise OTHERS[0]
+        raise DISTRACTORS[0]
 
     with pytest.raises(DeviceError, match=r"^The GPU failed: CUDA error: an illegal memory access was encountered\. "):
         TokenBudget("model", GPU, 64).run([8] * 8, forward)

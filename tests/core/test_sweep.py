@@ -17,7 +17,7 @@ from nws.core.models import parse_model, resolve_model
 from nws.core.models.generation import LoadedGenerator
 from nws.core.models.generators import KNOWN_GENERATORS, parse_generator
 from nws.core.stage import MetricsConfig, Stage
-from nws.core.sweep import Sweeper, generated, take_share
+from nws.core.sweep import Sweeper, configure_worker_process, generated
 from nws.core.systems.chunk_systems import ChunkSystem
 from nws.core.systems.extractive_baselines import Lead, Random
 from nws.core.systems.system import Document, Draft, UsualSystem
@@ -38,7 +38,7 @@ def stage() -> Stage:
 
 def test_a_worker_computes_on_one_thread() -> None:
     with threadpool_limits(2, user_api="blas"):  # what there was before comes back at the end
-        take_share("cpu", None)
+        configure_worker_process("cpu", None)
         assert torch.get_num_threads() == 1
         assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
 

@@ -12,7 +12,7 @@ from nws.core.analysis.points import Points
 from nws.jobs.store import CurveRow, GreedyReward
 
 METHODS = {"reinforce": 150}
-OTHERS = {"textrank": -0.02, "lead": -0.05, "lead2+chunks": 0.06, "oracle": 0.25}
+DISTRACTORS = {"textrank": -0.02, "lead": -0.05, "lead2+chunks": 0.06, "oracle": 0.25}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Results:
 
 
 def make_results(
-    methods=METHODS, seeds=(0, 1), lengths=(7, 9, 11, 13), articles=40, others=OTHERS, dataset="news", **changed
+    methods=METHODS, seeds=(0, 1), lengths=(7, 9, 11, 13), articles=40, others=DISTRACTORS, dataset="news", **changed
 ):
     """Of `methods` (to their number of updates) and `others` (to what they have over the usual F1)."""
     policies = {f"policy|{method}|seed={seed}": 0.08 for method in methods for seed in seeds}

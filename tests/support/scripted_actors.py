@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from nws.cluster.dispatcher import Loss, Task
+from nws.cluster.dispatcher import LostTask, Task
 
 # A method and the task that it is called with.
 Call = tuple[str, Task]
@@ -92,5 +92,5 @@ class ScriptedActors:
         self._calls = [[] for _ in self._calls]
 
 
-def _loss(charged: bool) -> Loss:
-    return Loss("ActorDiedError", "it died", "node", charged)
+def _loss(charged: bool) -> LostTask:
+    return LostTask("ActorDiedError", "it died", "node", charged)

@@ -7,4 +7,4 @@ UPPER_BOUNDS = ("oracle", "person", "reference-words", "window-oracle")
 
 
 def kind_of(system: str) -> SystemKind:
-    return "control" if system in CONTROLS else "upper bound" if system in UPPER_BOUNDS else "system"
+    return "control" if system in CONTROLS else "oracle" if system in UPPER_BOUNDS else "system"

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, Metric, MetricSpec
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.text.length import count_words
@@ -102,7 +102,7 @@ def build_archive(
             articles are ordered by it, and else by BERTScore F1.
     """
     columns = (*COLUMNS, *optional)
-    ranked = KEPT if KEPT in optional else "bertscore_f1"
+    ranked = CONTENT_KEPT if CONTENT_KEPT in optional else "bertscore_f1"
     place = {system.name: i for i, system in enumerate(systems)}
     row = {n: i for i, n in enumerate(lengths)}
     chosen = sorted(article_ids)
@@ -177,7 +177,7 @@ def scale(column: str) -> int:
 
     What is shown in percent has a digit more: of 0.285, which 0.2847 would be, nobody knows that it is 28 %.
     """
-    return int(10 ** (BY_COLUMN[column].decimals + (column == KEPT)))
+    return int(10 ** (BY_COLUMN[column].decimals + (column == CONTENT_KEPT)))
 
 
 def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
 def _metric(spec: MetricSpec) -> dict[str, Any]:
     """How the viewer names and prints a score, and the columns of its precision and recall, where it has them."""
     label = spec.columns[spec.column] if spec.has_parts or spec in OF_OTHERS else spec.short or spec.label
-    shown = {"label": label, "places": spec.decimals, "percent": spec.column == KEPT}
+    shown = {"label": label, "places": spec.decimals, "percent": spec.column == CONTENT_KEPT}
     return {"column": spec.column, "parts": spec.parts, **shown}
 
 

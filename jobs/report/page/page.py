@@ -12,12 +12,12 @@ import yaml
 from markupsafe import Markup
 
 from nws.core.errors import NwsError, StoreError
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.findings.scores import system_order
 from nws.core.metrics.specs import METRICS, OPTIONAL, Metric
 from nws.core.types import LEAD, RANDOM
 from nws.core.whole_files import replacing
-from nws.jobs.installation import is_of_commit, told_version
+from nws.jobs.installation import is_of_commit, printed_version
 from nws.jobs.report import policy_report, wording
 from nws.jobs.report.console import written_out
 from nws.jobs.report.metric_names import find_metric, metric_name
@@ -142,7 +142,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     """
     environment = page_environment()
     environment.filters["named"] = page.report.names.__getitem__
-    asked = (duration, is_of_commit, made_by, not_scored, recipe_yaml, system_notes, told_version)
+    asked = (duration, is_of_commit, made_by, not_scored, recipe_yaml, system_notes, printed_version)
     html = environment.get_template("page.html.j2").render(
         {function.__name__: function for function in asked},
         wording=wording,
@@ -176,7 +176,7 @@ def content_policy() -> str:
 
 def not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
-    if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
+    if len({metric_signature(run, CONTENT_KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return wording.UNKNOWN
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nws.core.findings.comparisons import Comparison
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.findings.policy_findings import split_seed
 from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Curve
@@ -30,7 +30,7 @@ from nws.jobs.report.result_tables import (
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.sweep_charts import gains, kept_chart, kinds_chart, run_looks
 from nws.jobs.report.table import Table
-from nws.jobs.report.wording import told_warnings
+from nws.jobs.report.wording import warning_sentences
 from nws.jobs.store import ArticleTexts
 
 _WIDTH = 100
@@ -57,14 +57,14 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
     """
     document, names, looks = report.document, report.names, run_looks(report)
     curves = document.of_metric().curves_of(dataset)
-    ranked = bool(document.ranked.get(dataset))
+    ranked = bool(document.ranking.get(dataset))
     return {
         "dataset": dataset,
         "id": section_id,
         "lengths": sorted({at.n for curve in curves for at in curve.lengths}),
         "looks": {system: looks[system].css for system in document.kinds},
         "kept": kept_chart(report, dataset, f"{section_id}-kept") if ranked else None,
-        "brief": brief_table(report, dataset, _WIDTH, KEPT) if ranked else None,
+        "brief": brief_table(report, dataset, _WIDTH, CONTENT_KEPT) if ranked else None,
         "sentences": brief_sentences(report, dataset)[1:],
         "kept_tables": [kept_table(document, dataset, names), *smallest_tables(document, dataset, names)] * ranked,
         "kinds": [
@@ -75,7 +75,7 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
             )
             for i, system in enumerate(sorted(document.by_kind(dataset), key=_best_first(document, dataset)))
         ],
-        "notes": list(told_warnings(document, dataset, names)),
+        "notes": list(warning_sentences(document, dataset, names)),
         "metrics": [
             _curves(report, found.metric, of_dataset, section_id)
             for found in document.metrics
@@ -92,14 +92,14 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
         "best_n": best_n_table(report, dataset),
         "vs_lead": vs_lead_table(report, dataset),
         "other_lengths": other_lengths_table(report, dataset),
-        "at_each_n": [_at_each_n(pair, report) for pair in document.between if pair.dataset == dataset],
+        "at_each_n": [_at_each_n(pair, report) for pair in document.between_runs if pair.dataset == dataset],
         "uncut": list(uncut_tables(report, dataset)),
     }
 
 
 def _best_first(document: ReportDocument, dataset: str) -> Callable[[str], int]:
     """The place of a system among those that one can choose, with the others behind them."""
-    ranked = document.ranked.get(dataset, ())
+    ranked = document.ranking.get(dataset, ())
     return lambda system: ranked.index(system) if system in ranked else len(ranked)
 
 

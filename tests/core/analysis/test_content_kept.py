@@ -17,8 +17,8 @@ from nws.core.analysis.content_kept import (
 from nws.core.analysis.intervals import above_zero_p, mean_interval, moments, skewed_intervals
 from nws.core.analysis.points import Points
 from nws.core.findings.comparisons import FEWEST_ARTICLES
-from nws.core.findings.content import KEPT, ContentKept
-from nws.core.findings.scores import ONE_SIDED_ALPHA, Interval
+from nws.core.findings.content import CONTENT_KEPT, ContentKept
+from nws.core.findings.scores import ONE_SIDED_LEVEL, Interval
 
 LENGTHS = (1, 7, 21)
 
@@ -28,19 +28,19 @@ def made(
 ) -> Points:
     """The points of systems that keep these shares, (articles, lengths), and of a person's whole summaries."""
     points = [
-        Point("made", f"{article:03d}", system, n, n, {KEPT: float(value)})
+        Point("made", f"{article:03d}", system, n, n, {CONTENT_KEPT: float(value)})
         for system, values in shares.items()
         for article, at in enumerate(values)
         for n, value in zip(lengths, at, strict=True)
     ]
     if person is not None:
         articles = dict.fromkeys(point.article_id for point in points)
-        points += [Point("made", article, PERSON, 0, 1, {KEPT: person}, "upper bound") for article in articles]
+        points += [Point("made", article, PERSON, 0, 1, {CONTENT_KEPT: person}, "oracle") for article in articles]
     return in_columns(points)
 
 
 def of(kept: tuple[ContentKept, ...], system: str, ceiling: str) -> ContentKept:
-    (found,) = [one for one in kept if (one.system, one.of) == (system, ceiling)]
+    (found,) = [one for one in kept if (one.system, one.ceiling) == (system, ceiling)]
     return found
 
 
@@ -107,7 +107,7 @@ def test_the_influence_of_an_article_is_what_leaving_it_out_changes() -> None:
 def test_a_summary_without_the_metric_is_not_there() -> None:
     points = made({"lexrank": around((0.125, 0.375, 0.5), 30)}, person=0.5)
     for place in np.flatnonzero(((points.article == 3) & (points.n == 21)) | ((points.article == 4) & (points.n == 0))):
-        points.scores[KEPT][place] = np.nan
+        points.scores[CONTENT_KEPT][place] = np.nan
     kept = content_kept(points)
     assert [(of(kept, "lexrank", to).articles, of(kept, "lexrank", to).dropped) for to in ("reference", "person")] == [
         (29, 1),
@@ -118,7 +118,7 @@ def test_a_summary_without_the_metric_is_not_there() -> None:
 
 def test_nothing_is_a_share_of_a_ceiling_that_keeps_nothing() -> None:
     kept = content_kept(made({"random": around((0.0, -0.1, -0.2), 30)}, person=-0.1))
-    assert [one.of for one in kept] == ["reference"]
+    assert [one.ceiling for one in kept] == ["reference"]
 
 
 def p_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,11 +164,11 @@ def test_an_interval_of_a_share_ends_where_the_test_begins_to_show() -> None:
         (interval,) = skewed_intervals(values)
         assert interval.low is not None
         assert interval.high is not None
-        assert p_of(interval.high - values) == pytest.approx(ONE_SIDED_ALPHA)
+        assert p_of(interval.high - values) == pytest.approx(ONE_SIDED_LEVEL)
         if articles == 200:
-            assert p_of(values - interval.low) == pytest.approx(ONE_SIDED_ALPHA)
+            assert p_of(values - interval.low) == pytest.approx(ONE_SIDED_LEVEL)
         else:  # a tail of few articles would make it many times as wide
-            assert p_of(values - interval.low) > 2 * ONE_SIDED_ALPHA
+            assert p_of(values - interval.low) > 2 * ONE_SIDED_LEVEL
         plain = mean_interval(values[:, 0])
         assert plain.low is not None
         assert interval.low < plain.low

@@ -20,7 +20,7 @@ def test_a_curve_per_dataset_and_system_upper_bounds_and_controls_last(make_poin
     assert [(c.dataset, c.system) for c in curves] == [
         (dataset, system) for dataset in ("cnn", "xsum") for system in ("a", "z", "oracle", "lead", "random")
     ]
-    assert [c.kind for c in curves[:5]] == ["system", "system", "upper bound", "control", "control"]
+    assert [c.kind for c in curves[:5]] == ["system", "system", "oracle", "control", "control"]
     assert [p.n for p in curves[0].lengths] == [1, 3, 5, 7, 9]
     assert sweep_curves(Points.none()) == uncut_scores(Points.none()) == ()
 

@@ -137,6 +137,6 @@ def test_an_upper_bound_is_never_recommended(make_points):
     # The same scores recommend a system.
     assert found["a"].recommended == (1, 3, 5, 7, 9)
     for bound in (found["oracle"], found["window-oracle"]):
-        assert (bound.kind, bound.recommended) == ("upper bound", ())
+        assert (bound.kind, bound.recommended) == ("oracle", ())
         assert magic_number_text(bound) == "is an oracle: it saw the reference"
         assert bound.largest_gain.gain.mean == pytest.approx(0.1)

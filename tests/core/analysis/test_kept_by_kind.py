@@ -35,8 +35,8 @@ def test_a_share_is_the_ratio_of_the_sums_over_the_articles_that_have_the_kind()
         assert at.share.mean == pytest.approx(np.nansum(kept) / np.nansum(whole))
         assert (at.share.low is None) == (at.share.high is None) == (at.articles < 20)
     assert of.by_kind["number"].share.low is None
-    assert of.apart is not None
-    assert "number" not in (of.apart.most, of.apart.least)
+    assert of.contrast is not None
+    assert "number" not in (of.contrast.most, of.contrast.least)
 
 
 def test_intervals_have_the_width_of_a_bootstrap_over_articles() -> None:
@@ -58,9 +58,9 @@ def test_intervals_have_the_width_of_a_bootstrap_over_articles() -> None:
 def test_only_articles_with_every_n_count_and_the_longest_is_compared() -> None:
     short, long, uncut = drawn(4, 40), drawn(4, 30, lacks=0.1, who=0.8, number=-0.2), drawn(5, 10)
     found = kept_by_kind([cell(0, uncut), cell(3, short), cell(7, long, range(5, 35))])
-    assert [(of.n, of.apart is not None) for of in found] == [(0, False), (3, False), (7, True)]
+    assert [(of.n, of.contrast is not None) for of in found] == [(0, False), (3, False), (7, True)]
     assert found[1].kinds == kept_by_kind([cell(3, short[5:35])])[0].kinds
-    assert (found[2].apart.most, found[2].apart.least, found[2].apart.is_told) == ("who", "number", True)
+    assert (found[2].contrast.most, found[2].contrast.least, found[2].contrast.is_reported) == ("who", "number", True)
     doubled = cell(7, np.vstack([long, short[:30]]), range(30))
     twice = KindTerms("news", "a", 7, np.concatenate([np.arange(30)] * 2), doubled.terms)
     assert kept_by_kind([twice])[0].kinds == kept_by_kind([cell(7, long)])[0].kinds, "the first row of an article"
@@ -68,6 +68,6 @@ def test_only_articles_with_every_n_count_and_the_longest_is_compared() -> None:
 
 
 def test_kinds_that_are_kept_alike_differ_in_few_studies() -> None:
-    found = [kept_by_kind([cell(7, drawn(seed, 60, spread=0.3))])[0].apart for seed in range(200)]
-    assert 1 <= sum(apart.is_told for apart in found) <= 16
+    found = [kept_by_kind([cell(7, drawn(seed, 60, spread=0.3))])[0].contrast for seed in range(200)]
+    assert 1 <= sum(apart.is_reported for apart in found) <= 16
     assert all(apart.most in NAMED and apart.p <= 1 for apart in found)

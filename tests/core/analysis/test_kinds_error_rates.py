@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nws.core.analysis.kept_by_kind import apart_of, shares_of
+from nws.core.analysis.kept_by_kind import contrast_of, shares_of
 from nws.core.text.word_kinds import KINDS
 
 STUDIES = 300
@@ -38,15 +38,15 @@ def test_kinds_that_are_kept_alike_are_seldom_told_apart() -> None:
     told = 0
     for _ in range(STUDIES):
         kept = np.column_stack([rng.uniform(0.9, 1, 30), rng.random(30) > 0.05])
-        verdict = apart_of(shares_of(terms_of(kept, np.ones((30, 2)))))
-        told += verdict is not None and verdict.is_told
+        verdict = contrast_of(shares_of(terms_of(kept, np.ones((30, 2)))))
+        told += verdict is not None and verdict.is_reported
     assert told <= 0.05 * STUDIES
 
 
 def test_a_clear_difference_is_told() -> None:
     rng = np.random.default_rng(0)
     kept = rng.normal((0.7, 0.2), 0.2, (40, 2))
-    verdict = apart_of(shares_of(terms_of(kept, np.ones((40, 2)))))
+    verdict = contrast_of(shares_of(terms_of(kept, np.ones((40, 2)))))
     assert verdict is not None
-    assert verdict.is_told
+    assert verdict.is_reported
     assert (verdict.most, verdict.least) == ("who", "when")

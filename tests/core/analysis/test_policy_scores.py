@@ -58,7 +58,7 @@ def test_other_systems_are_compared_where_it_makes_sense(make_points):
         [],
     ]
     assert [score.is_policy for score in scores] == [True, False, False, False, False]
-    assert [score.kind for score in scores] == ["system", "system", "system", "control", "upper bound"]
+    assert [score.kind for score in scores] == ["system", "system", "system", "control", "oracle"]
     assert {score.seed_sd for score in scores[1:]} == {None}
 
 

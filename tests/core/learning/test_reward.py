@@ -151,15 +151,15 @@ def test_a_metric_of_the_registry_and_a_mix() -> None:
     np.testing.assert_allclose(mixed, [(3 * value + 1) / 4 for value in by_rouge])
 
 
-OTHERS = [
+DISTRACTORS = [
     Article("d", "all", str(i), f"Snow fell on town {i}.", (f"Town {i} has snow, and mayor {i} left.",))
     for i in range(9)
 ]
 
 
 def test_content_kept_is_rewarded_as_sweeps_measure_it(scorer: BertScorer) -> None:
-    panel = draw_panel("d", [*ARTICLES, *OTHERS])
-    pairs = [*texts(12), *((OTHERS[i], f"Town {i} has snow.") for i in range(4)), (ARTICLES[0], "")]
+    panel = draw_panel("d", [*ARTICLES, *DISTRACTORS])
+    pairs = [*texts(12), *((DISTRACTORS[i], f"Town {i} has snow.") for i in range(4)), (ARTICLES[0], "")]
     metrics = StandardMetrics(MetricsConfig(CONFIG, RougeConfig()), torch.device("cpu"), (panel,))
     expected = [scores["kept"] for scores in metrics.score(pairs)]
     rewards = make_reward(RewardConfig(CONFIG, (("kept", 1.0),)), torch.device("cpu"), (panel,))(pairs)

@@ -17,11 +17,19 @@ from nws.core.article import Article
 from nws.core.errors import CorpusError
 from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.config import BertScoreConfig, Options, RougeConfig
-from nws.core.metrics.kept import OTHERS, KeptScorer, WordsKept, draw_panel, kept, others, with_others
+from nws.core.metrics.kept import (
+    DISTRACTORS,
+    KeptScorer,
+    WordsKept,
+    draw_distractors,
+    draw_panel,
+    kept,
+    with_distractors,
+)
 from nws.core.metrics.metric import Row
 from nws.core.metrics.registry import make_metric
 from nws.core.metrics.rouge import Rouge
-from nws.core.metrics.specs import KEPT, KEPT_WORDS
+from nws.core.metrics.specs import KEPT_SPEC, KEPT_WORDS
 from nws.core.metrics.standard import StandardMetrics
 from nws.core.metrics.token_matching import TokenVectors
 from nws.core.models import ModelRef, parse_model, resolve_model
@@ -72,7 +80,7 @@ def test_it_is_recall_above_the_mean_recall_of_other_references(minilm: ModelRef
     text = " ".join(first.text.split()[:12])
     (scores,) = metrics_of(minilm, articles).score([(first, text)])
     panel = draw_panel("d", articles)
-    against = [first.references[0], *(other.references[0] for other in others(first, panel))]
+    against = [first.references[0], *(other.references[0] for other in draw_distractors(first, panel))]
     assert len(against) == 9
     recalls = recalls_by_idf(text, against, [article.references[0] for article in panel.articles])
     floor = sum(recalls[1:]) / 8
@@ -193,7 +201,7 @@ def test_words_need_no_model(rows: list[Row]) -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-@pytest.mark.parametrize("name", [KEPT.name, KEPT_WORDS.name])
+@pytest.mark.parametrize("name", [KEPT_SPEC.name, KEPT_WORDS.name])
 def test_the_order_of_rows_does_not_matter_and_a_reference_keeps_all(name: str, rows: list[Row]) -> None:
     assert by_metric(name, rows[::-1])[::-1] == pytest.approx(by_metric(name, rows), abs=1e-6)
     own = [Row(row.references[0], row.references) for row in rows[:9]]
@@ -202,18 +210,20 @@ def test_the_order_of_rows_does_not_matter_and_a_reference_keeps_all(name: str, 
 
 def test_rows_of_one_document_are_none_of_its_others() -> None:
     """As those of several systems are, and those of the views of `nws score --human`: by the source."""
-    texts = [f"The council of town {i} met on day {i * 7} and spoke about matter {i * 13}." for i in range(OTHERS + 5)]
+    texts = [
+        f"The council of town {i} met on day {i * 7} and spoke about matter {i * 13}." for i in range(DISTRACTORS + 5)
+    ]
     rows = [Row("x", (f"{person} of {i}.",), text) for i, text in enumerate(texts) for person in ("One", "Another")]
-    articles, panel = with_others(rows)
-    assert with_others(rows[::-1])[1] == panel
+    articles, panel = with_distractors(rows)
+    assert with_distractors(rows[::-1])[1] == panel
     assert [len(panel.articles), len(articles)] == [len(texts), len(rows)]
     for article in articles:
-        drawn = {other.text for other in others(article, panel)}
-        assert len(drawn) == OTHERS
+        drawn = {other.text for other in draw_distractors(article, panel)}
+        assert len(drawn) == DISTRACTORS
         assert article.text not in drawn
 
 
-@pytest.mark.parametrize("name", [KEPT.name, KEPT_WORDS.name])
+@pytest.mark.parametrize("name", [KEPT_SPEC.name, KEPT_WORDS.name])
 def test_a_document_without_others_is_named(name: str) -> None:
     with pytest.raises(CorpusError, match=r"'The council met\.' has none beside it: score rows of two documents"):
         make_metric(name).statistics([Row("a", ("The council met.",)), Row("b", ("The council met.",))])

@@ -18,7 +18,7 @@ from nws.core.arithmetic import one_thread
 from nws.core.article import Article
 from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.config import BertScoreConfig, RougeConfig
-from nws.core.metrics.kept import draw_panel, others
+from nws.core.metrics.kept import draw_distractors, draw_panel
 from nws.core.metrics.standard import StandardMetrics
 from nws.core.models import ModelRef, model_folder, parse_model, resolve_model
 from nws.core.stage import MetricsConfig
@@ -73,7 +73,7 @@ def test_the_terms_are_those_of_the_formula(
         text = " ".join(article.text.split()[:15])
         # The weight of each kind and its weighed recall, of the own reference and of the others together.
         share, recalled = (defaultdict[tuple[bool, str], float](float) for _ in range(2))
-        for one in (article, *others(article, panel)):
+        for one in (article, *draw_distractors(article, panel)):
             reference = one.references[0]
             encoded = tokenizer(reference, return_offsets_mapping=True)
             best = (sum(a @ b.T for a, b in zip(layers(text), layers(reference), strict=True)) / 2).max(dim=0).values
@@ -134,7 +134,7 @@ def test_references_of_other_articles_keep_nothing_on_average(
     panel, draw = draw_panel("d", articles), random.Random(0)
     strange = []
     for article in articles:
-        known = {article, *others(article, panel)}
+        known = {article, *draw_distractors(article, panel)}
         strange += [(article, other.references[0]) for other in draw.sample([a for a in articles if a not in known], 3)]
     scores = metrics_of(minilm, articles, word_kinds).score(strange)
     values = np.array([[of.get(name, np.nan) for name in KIND_TERMS] for of in scores])

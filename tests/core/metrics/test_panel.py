@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nws.core.article import Article
-from nws.core.metrics.kept import OTHERS, PANEL, draw_panel, others
+from nws.core.metrics.kept import DISTRACTORS, PANEL, draw_distractors, draw_panel
 
 WORDS = ["harbour", "council", "bridge", "vote", "storm", "river", "mayor", "school", "train", "market", "museum"]
 
@@ -25,8 +25,8 @@ def test_neither_the_panel_nor_the_others_depend_on_the_order_of_articles(count:
     panel = draw_panel("d", some)
     assert (draw_panel("d", shuffled), draw_panel("d", shuffled).sha256) == (panel, panel.sha256)
     for article in some:
-        drawn = others(article, panel)
-        assert len({other.id for other in drawn} - {article.id}) == min(OTHERS, count - 1)
+        drawn = draw_distractors(article, panel)
+        assert len({other.id for other in drawn} - {article.id}) == min(DISTRACTORS, count - 1)
 
 
 def test_a_panel_has_the_articles_with_the_smallest_ids_and_a_hash_of_them() -> None:
@@ -45,12 +45,12 @@ def test_nothing_that_tells_the_same_is_an_other() -> None:
         Article("d", "all", "nearly", f"UPDATE: {cut}", ("The council has voted.",)),
         Article("d", "all", "reference", "Quite another text of another town.", article.references),
     ]
-    assert others(article, draw_panel("d", [article, *same, stranger])) == (stranger,)
-    assert others(article, draw_panel("d", [article, *same])) == ()
-    assert others(stranger, draw_panel("d", [article, *same, stranger]))[0] != stranger
+    assert draw_distractors(article, draw_panel("d", [article, *same, stranger])) == (stranger,)
+    assert draw_distractors(article, draw_panel("d", [article, *same])) == ()
+    assert draw_distractors(stranger, draw_panel("d", [article, *same, stranger]))[0] != stranger
 
 
 def test_an_article_without_a_reference_is_nobody_s_other() -> None:
     articles = [Article("d", "all", str(i), f"Text {i} is here.", (f"Reference {i}.",) if i else ()) for i in range(4)]
     panel = draw_panel("d", articles)
-    assert {other.key for other in others(articles[1], panel)} == {"2", "3"}
+    assert {other.key for other in draw_distractors(articles[1], panel)} == {"2", "3"}

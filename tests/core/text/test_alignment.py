@@ -5,8 +5,8 @@ from math import inf
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nws.core.text.alignment import align, bare_spans, bare_words
-from nws.core.text.length import count_words, word_spans
+from nws.core.text.alignment import align, bare_spans
+from nws.core.text.length import bare_words, count_words, word_spans
 
 WORDS = st.text("abc", max_size=6)
 

@@ -15,7 +15,7 @@ from nws.core.systems.extractive_baselines import Lead
 from nws.core.text.segmentation import first_sha256, language_data, require_same_data
 from nws.core.text.spacy_segmentation import load_cutter
 from nws.core.worker_factories import make_segmenter, make_sweeper
-from nws.jobs.drive.reuse import works
+from nws.jobs.drive.reuse import reuse_keys
 from nws.jobs.recipes.job import make_plan
 from nws.jobs.recipes.load import load_recipe
 from nws.jobs.recipes.sweep_recipe import Phase1Recipe
@@ -56,7 +56,7 @@ def stage_of(data: dict[str, str]) -> Stage:
 def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: Path) -> None:
     def of() -> dict[str, str]:
         plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 1, "n": [3], "pipeline": NAME}))
-        return works(plan)
+        return reuse_keys(plan)
 
     old = of()
     pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))

@@ -31,7 +31,7 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     shares = {
         (of["system"], at["n"]): at["share"]["mean"]
         for of in report["kept"]
-        if of["of"] == "reference"
+        if of["ceiling"] == "reference"
         for at in of["lengths"]
     }
     with sqlite3.connect(tmp_path / "answer.db") as connection:

@@ -72,7 +72,7 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
         assert (int(str(asked)), int(str(written)), prompt_tokens, answered_by) == (n, n + 2, 100, "tiny-2026")
     assert len(server.asked) == 6
     words = store.obedience(first.run_id, found.systems)
-    assert [(one.n, one.summaries, one.written, one.within) for one in words] == [(1, 3, 3, 0), (5, 3, 7, 0)]
+    assert [(one.n, one.summaries, one.mean_length, one.within) for one in words] == [(1, 3, 3, 0), (5, 3, 7, 0)]
     (used,) = store.endpoint_use(first.run_id, found.systems)
     assert (used.articles, used.requests, used.read, used.written) == (3, 6, 600, 42)
 
@@ -236,7 +236,7 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     run = store.run_info(outcome.run_id)
     (twelve, sixty) = store.obedience(run.id, [name for name in found.systems if name.startswith("openai")])
     assert (twelve.n, twelve.within, sixty.n, sixty.within) == (12, 0, 60, 1)
-    assert twelve.written == sixty.written == sum(map(count_characters, whole)) / 3
+    assert twelve.mean_length == sixty.mean_length == sum(map(count_characters, whole)) / 3
     (used,) = store.endpoint_use(run.id, [name for name in found.systems if name.startswith("openai")])
     assert used.requests == 6
     assert not any(name.endswith("|exact") for name in found.systems)

@@ -14,7 +14,7 @@ from stored_rows import rows
 from nws.core.text import word_kinds as kinds_of_words
 from nws.core.types import Summary
 from nws.jobs.drive import driver, pools
-from nws.jobs.drive.reuse import works
+from nws.jobs.drive.reuse import reuse_keys
 from nws.jobs.drive.run import Outcome
 from nws.jobs.drive.stages import lacking_kept
 from nws.jobs.recipes.job import plan_job
@@ -136,11 +136,11 @@ def test_rows_that_are_copied_without_kinds_get_them_and_keys_do_not_hang_on_the
 ) -> None:
     with monkeypatch.context() as patch:
         without(patch)
-        plain, keys = run(store, plan(4), console), works(plan(4))
+        plain, keys = run(store, plan(4), console), reuse_keys(plan(4))
         signatures = store.run_info(plain.run_id).signatures
     assert "Content kept is not split by kind of word: to have that, install" in console.file.getvalue()
     assert (set(kinds(store, plain.run_id).values()), kind_rows(store, plain.run_id)) == ({None}, [])
-    assert works(plan(4)) == keys
+    assert reuse_keys(plan(4)) == keys
     copied = run(store, plan(4), console)
     assert copied.reused == plain.summaries
     assert store.run_info(copied.run_id).signatures == signatures

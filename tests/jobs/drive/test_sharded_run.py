@@ -264,13 +264,13 @@ def test_shards_that_all_fail_stop_the_run(store: Store, plan: Plan) -> None:
     assert store.list_runs(with_shards=True) == []
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, plan: Plan, is_told: bool) -> None:
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, plan: Plan, is_reported: bool) -> None:
     """Whether its watchdog could tell or not."""
     one = driver.start(store, plan, "inline", QUIET, STUB)
     start(store, plan, shards=3)
     epoch = store.claim_run(NAME, HOST, DEAD)
-    if is_told:
+    if is_reported:
         store.writer(NAME, epoch).finish("failed", f"{DRIVER_DIED}: killed")
     drivers = here(store)
     drivers(epoch)
@@ -278,7 +278,7 @@ def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, plan
     info = store.run_info(NAME)
     assert (info.state, info.error, info.summaries) == ("done", None, one.summaries)
     assert len(store.curve_means(NAME)) == len(store.curve_means(one.run_id))
-    assert rows(store, f"SELECT means_kept FROM runs WHERE id = '{NAME}'")[0][0]
+    assert rows(store, f"SELECT means_cached FROM runs WHERE id = '{NAME}'")[0][0]
 
 
 def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan, undisturbed: Stored) -> None:

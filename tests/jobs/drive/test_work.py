@@ -10,7 +10,7 @@ import pytest
 from nws.core.metrics.config import RougeConfig
 from nws.core.models import ModelRef
 from nws.core.stage import Stage
-from nws.jobs.drive.reuse import obstacles, works
+from nws.jobs.drive.reuse import obstacles, reuse_keys
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
 
@@ -58,7 +58,7 @@ EVERYTHING: dict[str, Callable[[Plan], Plan]] = {
 def test_what_decides_every_number_makes_another_work_of_every_system(
     plan: Plan, change: Callable[[Plan], Plan]
 ) -> None:
-    old, new = works(plan), works(change(plan))
+    old, new = reuse_keys(plan), reuse_keys(change(plan))
     assert old.keys() == new.keys() == plan.systems.keys()
     assert not set(old.values()) & set(new.values())
 
@@ -84,7 +84,7 @@ def test_where_rows_cannot_be_known_there_is_no_work_and_it_is_said_why(
     plan: Plan, change: Callable[[Plan], Plan], told: str
 ) -> None:
     changed = change(plan)
-    assert works(changed) == {}
+    assert reuse_keys(changed) == {}
     ((obstacle, systems),) = obstacles(changed).items()
     assert obstacle.startswith(told)
     assert systems == list(plan.systems)
@@ -104,7 +104,7 @@ def test_of_the_recipe_only_what_a_system_is_made_of_counts(
     plan: Plan, change: dict[str, object], others: set[str]
 ) -> None:
     asked = {"datasets.limit": 2, "n": [1, 7], **change}
-    old, new = works(plan), works(plan_job("phase1", "sample", asked))
+    old, new = reuse_keys(plan), reuse_keys(plan_job("phase1", "sample", asked))
     assert {name for name in new if new[name] != old[name]} == others
 
 
@@ -117,7 +117,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
     def of() -> dict[str, str]:
         asked = {"datasets.limit": 2, "n": [1], "systems": ["lead", "textrank", "lead2+chunks", "oracle", "random"]}
         asked |= {"encoder": str(tmp_path / name)}
-        return works(plan_job("baselines", "sample", asked))
+        return reuse_keys(plan_job("baselines", "sample", asked))
 
     old = of()
     weights = tmp_path / name / "model.safetensors"
@@ -129,7 +129,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
 def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
     def of(model: str, **change: object) -> tuple[str, ...]:
         asked = {"datasets.limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
-        return tuple(works(plan_job("baselines", "sample", asked)).values())
+        return tuple(reuse_keys(plan_job("baselines", "sample", asked)).values())
 
     assert of("bart") == of("bart", n=[3])
     assert len({of("bart"), of("t5"), of("bart", seed=1)}) == 3
@@ -138,5 +138,5 @@ def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[st
 def test_what_is_written_of_another_article_hangs_on_which_others_there_are(plan: Plan) -> None:
     others = plan.with_panels().panels
     more = tuple(replace(panel, articles=panel.articles[:1]) for panel in others)
-    of_others, of_more = (works(replace(plan, panels=panels).with_panels()) for panels in (others, more))
+    of_others, of_more = (reuse_keys(replace(plan, panels=panels).with_panels()) for panels in (others, more))
     assert {name for name in of_others if of_others[name] != of_more[name]} == {"other-article"}

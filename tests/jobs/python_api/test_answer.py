@@ -9,7 +9,7 @@ from run_infos import run_info
 
 from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
-from nws.core.findings.content import KEPT, KeptByKind, KindShare
+from nws.core.findings.content import CONTENT_KEPT, KeptByKind, KindShare
 from nws.core.findings.scores import Interval
 from nws.jobs.python_api.answer import ShownAnswer
 
@@ -20,12 +20,12 @@ SHARES = {
 }
 POINTS = Points.together([kept_points(SHARES), kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="talks", articles=5)])
 
-DOCUMENT = build_document(POINTS, KEPT)
+DOCUMENT = build_document(POINTS, CONTENT_KEPT)
 
 
 @pytest.fixture
 def answer() -> ShownAnswer:
-    return ShownAnswer(report_of(run_info(), POINTS, KEPT))
+    return ShownAnswer(report_of(run_info(), POINTS, CONTENT_KEPT))
 
 
 def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
@@ -47,7 +47,7 @@ def test_shares_by_n(answer: ShownAnswer) -> None:
     assert (at.low < at.share).all()
     assert (at.share < at.high).all()
     (whole,) = frame.query("n == 0").to_dict("records")
-    assert (whole["system"], whole["kind"], whole["share"]) == ("person", "upper bound", pytest.approx(0.6))
+    assert (whole["system"], whole["kind"], whole["share"]) == ("person", "oracle", pytest.approx(0.6))
 
 
 def test_kinds_of_words(answer: ShownAnswer) -> None:
@@ -59,10 +59,10 @@ def test_kinds_of_words(answer: ShownAnswer) -> None:
 
 
 def test_the_smallest_n_is_that_of_the_document(answer: ShownAnswer) -> None:
-    frame = answer.smallest_n().set_index(["dataset", "system", "of", "x"])
+    frame = answer.smallest_n().set_index(["dataset", "system", "ceiling", "share"])
     for kept in DOCUMENT.kept:
         for at in kept.smallest:
-            row = frame.loc[kept.dataset, kept.system, kept.of, at.x]
+            row = frame.loc[kept.dataset, kept.system, kept.ceiling, at.share]
             found = [None if pd.isna(row[name]) else row[name] for name in ("n", "low", "high", "claimed", "at")]
             assert found == [at.n, at.low, at.high, at.claimed, kept.edge(at.n)]
     assert frame.loc[("news", "a", "reference", 0.5), "at"] == "longest"

@@ -142,7 +142,7 @@ def test_what_cannot_work_is_told_before_anything_runs(
 def test_plugins_are_tried_on_an_article_that_can_be_summarised_and_without_models(nws, tmp_path: Path) -> None:
     """They get vectors and scores that are drawn; a run of which no article can be summarised is not refused."""
     (tmp_path / "it.py").write_text(
-        "from nws.plugins import Draft\n\n\nclass Near:\n    kind, has_uncut = 'upper bound', False\n\n"
+        "from nws.plugins import Draft\n\n\nclass Near:\n    kind, has_uncut = 'oracle', False\n\n"
         "    def summarize(self, document, lengths):\n        assert document.segmented.article.references\n"
         "        assert 0 <= document.f1(['Snow.'])[0] < 1\n        (vectors,) = document.embeddings.values()\n"
         "        assert len(vectors.sentences) == 1\n        return [Draft(n, 'Snow.') for n in lengths]\n\n\n"

@@ -12,7 +12,7 @@ from nws.core.errors import RecipeError
 from nws.core.provenance import file_sha256
 from nws.core.text.length import first_words
 from nws.jobs.drive import driver
-from nws.jobs.drive.reuse import works
+from nws.jobs.drive.reuse import reuse_keys
 from nws.jobs.recipes import outside
 from nws.jobs.recipes.job import plan_again, plan_job
 from nws.jobs.recipes.outside import misfits
@@ -215,7 +215,7 @@ def test_predictions_are_cleaned_as_articles_are_and_are_no_others_then(
     plain, cleaned = planned(tiny_models, file), planned(tiny_models, file, **{"datasets.clean_texts": "marks,html"})
     assert {*cleaned.stages[1].systems[0].texts.values()} == {f"One two {key}." for key in keys_of(sample_rows)}
     assert [article.id for article in plain.corpora[0]] == [article.id for article in cleaned.corpora[0]]
-    assert works(plain) == works(cleaned)
+    assert reuse_keys(plain) == reuse_keys(cleaned)
     assert cleaned.revisions["predictions"]["mine"] == f"{plain.revisions['predictions']['mine']}|clean:html+marks"
     assert plain.recipe.hash != cleaned.recipe.hash
     assert not {"clean_texts", "join_references"} & plain.recipe.model_dump(mode="json")["datasets"][0].keys()

@@ -14,7 +14,7 @@ from nws.jobs.installation import (
     code_version,
     described_commit,
     is_of_commit,
-    told_version,
+    printed_version,
 )
 from nws.jobs.recipes.job import make_plan
 from nws.jobs.recipes.load import load_recipe
@@ -93,9 +93,9 @@ def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) ->
 
 
 def test_a_version_is_told_in_words() -> None:
-    assert told_version("0123456789ab+1a2b3c") == "0123456789ab (hash of its sources: 1a2b3c)"
+    assert printed_version("0123456789ab+1a2b3c") == "0123456789ab (hash of its sources: 1a2b3c)"
     changed = "0123456789ab-dirty+1a2b3c"
-    assert told_version(changed) == "0123456789ab with changes that are in no commit (hash of its sources: 1a2b3c)"
+    assert printed_version(changed) == "0123456789ab with changes that are in no commit (hash of its sources: 1a2b3c)"
     assert is_of_commit("0123456789ab+1a2b3c")
     assert not is_of_commit(changed)
 

@@ -41,7 +41,7 @@ def list_points():
 
         def point(i, n, article):
             gain = 0.0 if systems[i] in ("lead", "random") else 0.04 * np.exp(-((n - 9) ** 2) / 18)
-            gain += 0.3 if kind_of(systems[i]) == "upper bound" else 0.0
+            gain += 0.3 if kind_of(systems[i]) == "oracle" else 0.0
             f1 = float(0.3 + 0.008 * n + gain + noise[i, n, article])
             words = n - (article in short) if n else 25
             return Point(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_scores import report_of
 from matplotlib.image import imread
 from matplotlib.text import Text
-from policy_results import OTHERS, make_results
+from policy_results import DISTRACTORS, make_results
 
 from nws.core.analysis.points import Points
 from nws.jobs.report import figure_files
@@ -161,7 +161,7 @@ def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, pape
     [
         (policies_sheet, {"articles": 1, "lengths": (7,), "seeds": (0,)}),
         (policies_sheet, {"others": {}}),
-        (policies_sheet, {"others": OTHERS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3}),
+        (policies_sheet, {"others": DISTRACTORS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3}),
         (policies_sheet, {"methods": {"cost-$5$": 3}, "dataset": "a_b^c"}),
         (learning_sheet, {"points": Points.none(), "methods": {"a": 1, "b": 200}, "lengths": (9,)}),
         (
@@ -179,7 +179,7 @@ def test_letters_without_a_font_are_told_of_once_and_are_no_boxes(
     tmp_path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figure_files, "FAMILIES", ["DejaVu Sans"])
-    figure_files._tell_of_unknown_letters.cache_clear()
+    figure_files._warn_of_unknown_letters.cache_clear()
     line = Series("요약", coloured(0), (ChartPoint(1, 0.5, 0.4, 0.6), ChartPoint(3, 0.6, 0.5, 0.7)))
     for name in ("a", "b"):
         figure = draw(Sheet("t: 뉴스 é", ((Chart("c", "뉴스.jsonl", "h", "n", "F1", (line,)),),), (), ()))

@@ -43,7 +43,7 @@ def test_the_csv_holds_curves_and_gains(run, make_points, tmp_path):
     assert (row["dataset"], row["is_control"], row["articles"]) == ("news", "0", "40")
     control = next(row for row in rows if row["system"] == "random")
     assert (control["is_control"], control["gain_mean"]) == ("1", "")
-    assert {row["system"] for row in rows if row["is_upper_bound"] == "1"} == {"oracle"}
+    assert {row["system"] for row in rows if row["is_oracle"] == "1"} == {"oracle"}
 
 
 def _ordered(points: Points, step: int) -> Points:
@@ -117,7 +117,7 @@ def test_the_csv_of_policies_holds_every_number(run, tmp_path):
     policy, oracle = rows[0], rows[-1]
     assert (policy["seeds"], float(policy["seed_sd"])) == ("0 1", scores[0].seed_sd)
     assert float(policy["gap_closed"]) == scores[0].gap_closed
-    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["vs_textrank_mean"]) == ("1", "", "")
+    assert (oracle["is_oracle"], oracle["seeds"], oracle["vs_textrank_mean"]) == ("1", "", "")
 
 
 def test_before_evaluation_there_is_a_learning_curve(run, tmp_path):

@@ -30,7 +30,7 @@ def listed(store: Store, document: ReportDocument, job: str = "phase1") -> Liste
     with store.writing() as connection:
         for table, rows in document_rows(run, document).items():
             connection.execute(sa.insert(table), rows)
-        connection.execute(sa.text("update runs set means_kept = true"))
+        connection.execute(sa.text("update runs set means_cached = true"))
     return listed_runs(store, [store.run_info(run)])[0]
 
 

@@ -42,16 +42,16 @@ def test_one_warning_for_each_dataset(tmp_path: Path, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marked", "size", "is_told"), [(1, 14, False), (2, 14, True), (9, 1000, False), (10, 1000, True)]
+    ("marked", "size", "is_reported"), [(1, 14, False), (2, 14, True), (9, 1000, False), (10, 1000, True)]
 )
 def test_marks_are_told_of_unless_hardly_any_text_has_them(
-    tmp_path: Path, marked: int, size: int, is_told: bool
+    tmp_path: Path, marked: int, size: int, is_reported: bool
 ) -> None:
     signs = ["&amp;"] * marked + ["and"] * (size - marked)
     rows = rows_of([f"{ENGLISH} One {sign} two." for sign in signs])
     told = told_of(tmp_path, rows)
     assert [line.startswith(f"Warning: {marked} of {size} rows of x.jsonl (all) hold HTML") for line in told] == (
-        [True] * is_told
+        [True] * is_reported
     )
     assert all(line.endswith("To remove it, use --clean-texts html with nws submit or nws score.") for line in told)
     assert told_of(tmp_path, rows, clean_texts="html") == []

@@ -183,7 +183,7 @@ def test_what_is_polled_is_what_the_page_shows(client: TestClient, store: Store)
     assert ended["is_live"] is False
     assert "The full report" in ended["parts"]["answer"]
     with store.writing() as connection:
-        connection.execute(sa.text("update runs set means_kept = false"))
+        connection.execute(sa.text("update runs set means_cached = false"))
     news = polled(client, f"/runs/{run.id}")  # the answer was not stored, and is waited for
     assert news["is_live"] is True
     assert f"nws resume {run.id}" in news["parts"]["answer"]

@@ -51,6 +51,11 @@ def test_the_sql_of_the_page_says_the_same(store: Store, run_id: str) -> None:
         rows = [(system, n, count, *map(float, means)) for system, n, count, *means in answer.rows]
     found = store.obedience(run_id, ["asked"])
     assert rows == [
-        (one.system, one.n, one.summaries, *map(pytest.approx, (one.written, one.exactly, 1 - one.within, one.off)))
+        (
+            one.system,
+            one.n,
+            one.summaries,
+            *map(pytest.approx, (one.mean_length, one.exactly, 1 - one.within, one.absolute_miss)),
+        )
         for one in found
     ]

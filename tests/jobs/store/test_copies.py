@@ -17,7 +17,7 @@ from nws.jobs.store import articles as stored_articles
 from nws.jobs.store.tables import SummaryRow
 
 KINDS = {"lead": "control", "mini|centroid": "system"}
-WORKS = {"lead": "work of lead", "mini|centroid": "work of mini"}
+REUSE_KEYS = {"lead": "work of lead", "mini|centroid": "work of mini"}
 LENGTHS = (0, 3, 5)
 ROWS = 6  # systems, lengths
 WAY = "AVX2, MKL AUTO,STRICT, CPU 6-85"
@@ -29,10 +29,10 @@ Sweep = Callable[[list[Article]], BundleResult]
 def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
     """Makes a run that has begun: its id and its driver's epoch."""
 
-    def make(works: dict[str, str] = WORKS, ways: tuple[str, ...] = (WAY,)) -> tuple[str, int]:
+    def make(keys: dict[str, str] = REUSE_KEYS, ways: tuple[str, ...] = (WAY,)) -> tuple[str, int]:
         run_id = store.create_run(replace(spec, reuse=True))
         run = run_id, store.claim_run(run_id, "host-a", 11)
-        store.writer(*run).start("cpu", "0.1.0+abc", KINDS, works)
+        store.writer(*run).start("cpu", "0.1.0+abc", KINDS, keys)
         store.writer(*run).note_workers("cpu", ways)
         return run
 
@@ -41,9 +41,9 @@ def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
 
 def reusable(store: Store, run_id: str) -> Reusable:
     """As the driver makes it; without sources where there are none."""
-    sources = store.runs_of_equal_work(run_id, list(WORKS.values()))
+    sources = store.runs_with_reuse_keys(run_id, list(REUSE_KEYS.values()))
     alike = tuple(source for source, way in sources.items() if way == WAY)
-    return Reusable(alike, WAY, tuple(WORKS.values()), tuple(KINDS), LENGTHS, ROWS)
+    return Reusable(alike, WAY, tuple(REUSE_KEYS.values()), tuple(KINDS), LENGTHS, ROWS)
 
 
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
@@ -144,7 +144,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         pass
     values = {
         **{"run_id": "new", "articles": ["a", "b"], "sources": ["r", "s"], "of_same_panel": ["r"]},
-        **{"of_same_kinds": ["r"], "lengths": [0, 3], "works": ["w"]},
+        **{"of_same_kinds": ["r"], "lengths": [0, 3], "reuse_keys": ["w"]},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (stored_articles._KNOWN, stored_articles._COPY):

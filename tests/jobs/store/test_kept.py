@@ -10,7 +10,7 @@ from nws.core.analysis import Points
 from nws.core.analysis.build_document import build_document
 from nws.core.analysis.content_kept import content_kept
 from nws.core.article import Article
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.core.metrics.kept import Panel
 from nws.core.metrics.specs import METRICS, OPTIONAL
 from nws.core.text.word_kinds import KIND_TERMS
@@ -24,13 +24,13 @@ ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for datas
 @pytest.fixture
 def scored(store, spec, summary):
     """A run with scores of content kept in two datasets, at two n and uncut."""
-    run_id = store.create_run(replace(spec, signatures={KEPT: "made"}))
+    run_id = store.create_run(replace(spec, signatures={CONTENT_KEPT: "made"}))
     run = run_id, store.claim_run(run_id, "host-a", 11)
     rng = np.random.default_rng(1)
 
     def kept(article, system, n):
         made = summary(article, system, n)
-        return replace(made, scores={**made.scores, KEPT: float(rng.uniform()), "kept_words": 0.1})
+        return replace(made, scores={**made.scores, CONTENT_KEPT: float(rng.uniform()), "kept_words": 0.1})
 
     made = [kept(article, system, n) for article in ARTICLES for system in ("lead", "mini") for n in (0, 3, 5)]
     store.writer(*run).record([(ARTICLES, BundleResult(tuple(made), ()))])
@@ -44,12 +44,12 @@ def counts(store):
 def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored):
     assert counts(store) == (0, 0)
     store.writer(*scored).finish("failed")
-    found = content_kept(store.points(scored[0], (KEPT,)))
+    found = content_kept(store.points(scored[0], (CONTENT_KEPT,)))
     assert rows(
         store,
         "SELECT dataset, system, of, n, share, low, high, articles FROM content_kept WHERE n > 0 ORDER BY 1, 2, 3, 4",
     ) == sorted(
-        (kept.dataset, kept.system, kept.of, at.n, at.share.mean, at.share.low, at.share.high, at.articles)
+        (kept.dataset, kept.system, kept.ceiling, at.n, at.share.mean, at.share.low, at.share.high, at.articles)
         for kept in found
         for at in kept.lengths
     )
@@ -57,8 +57,8 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored):
         store, "SELECT dataset, system, kind, of, longest, x, n, low, high, claimed FROM smallest_n ORDER BY 1, 2, 4, 6"
     )
     assert smallest == [
-        (kept.dataset, kept.system, kept.kind, kept.of, kept.longest, at.x, at.n, at.low, at.high, at.claimed)
-        for kept in sorted(found, key=lambda kept: (kept.dataset, kept.system, kept.of))
+        (kept.dataset, kept.system, kept.kind, kept.ceiling, kept.longest, at.share, at.n, at.low, at.high, at.claimed)
+        for kept in sorted(found, key=lambda kept: (kept.dataset, kept.system, kept.ceiling))
         for at in kept.smallest
     ]
 
@@ -66,7 +66,7 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored):
 def test_what_is_read_of_a_run_that_has_ended_is_what_was_built(store, scored, monkeypatch):
     run_id = scored[0]
     live = store.document([run_id])
-    assert (store.stored_document(run_id), tuple(live.ranked)) == (None, ("a", "b"))
+    assert (store.stored_document(run_id), tuple(live.ranking)) == (None, ("a", "b"))
     store.writer(*scored).finish("done")
     with monkeypatch.context() as patch:
         patch.setattr("nws.core.analysis.build_document.build_document", None)
@@ -134,7 +134,7 @@ def with_kinds(made: Summary) -> Summary:
 @pytest.fixture
 def told(store, spec, summary):
     """A run with kinds of words."""
-    run_id = store.create_run(replace(spec, signatures={KEPT: "made"}))
+    run_id = store.create_run(replace(spec, signatures={CONTENT_KEPT: "made"}))
     run = run_id, store.claim_run(run_id, "host-a", 11)
     store.writer(*run).set_panel("a panel", "kinds")
     made = [with_kinds(summary(article, "lead", n)) for article in ARTICLES for n in (3, 5)]
@@ -178,7 +178,7 @@ def test_another_panel_removes_them(store, told):
 
 @pytest.mark.parametrize("second", ["kinds", "others", ""])
 def test_a_sharded_run_has_the_kinds_of_shards_that_tell_the_same(store, spec, summary, second):
-    spec = replace(spec, signatures={KEPT: "made"})
+    spec = replace(spec, signatures={CONTENT_KEPT: "made"})
     panels = (Panel("a", tuple(ARTICLES[:14])),)
     shards = store.create_sharded_run(spec, "parent", 2, "en", panels, {"lead": "control"}, [(spec, 7), (spec, 7)])
     epoch = store.claim_run("parent", "host-a", 11)

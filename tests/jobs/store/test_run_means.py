@@ -76,13 +76,13 @@ def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, goin
     """They stay right, and the next end of the run keeps everything."""
     before = views(store)
 
-    def die(connection, run_id, epoch, means_kept, set_kept=means.set_kept):
-        if means_kept:
+    def die(connection, run_id, epoch, means_cached, mark_cached=means.mark_cached):
+        if means_cached:
             raise KeyboardInterrupt
-        return set_kept(connection, run_id, epoch, means_kept)
+        return mark_cached(connection, run_id, epoch, means_cached)
 
     with monkeypatch.context() as patched:
-        patched.setattr(means, "set_kept", die)
+        patched.setattr(means, "mark_cached", die)
         with pytest.raises(KeyboardInterrupt):
             store.writer(*going_on).finish("done")
     assert (store.run_info(going_on[0]).state, kept(store)) == ("done", (12, 11))

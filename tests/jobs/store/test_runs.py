@@ -203,7 +203,7 @@ def test_what_is_noted_replaces_what_was_noted(store, run, spec):
     first = Progress(now, "sweep", "articles", 5, 1, None, 2.5, 3, "00ff")
     other = store.create_run(spec)
     assert store.progress(run[0]) is None
-    for at in (first, dataclasses.replace(first, total=9, newest=None, noted_at=now + timedelta(seconds=5))):
+    for at in (first, dataclasses.replace(first, total=9, newest=None, recorded_at=now + timedelta(seconds=5))):
         assert not store.writer(*run).heartbeat(at=at)
         assert store.progress(run[0]) == at
     store.writer(*run).heartbeat()  # which has nothing to tell

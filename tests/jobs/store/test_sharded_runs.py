@@ -47,11 +47,11 @@ def do_shards(store, sharded, articles, sweep, failure) -> None:
     parts = [articles[:2], articles[2:3], articles[3:]]
     for number, part in enumerate(parts, start=1):
         shard, _ = store.claim_shard(*sharded, HOST, 12)
-        result = failure(part[0]) if number == 3 else _some(sweep(part), "lead" if number == 2 else None)
+        result = failure(part[0]) if number == 3 else _names_or_count(sweep(part), "lead" if number == 2 else None)
         do(store, shard.id, shard.driver_epoch, [(part, result)])
 
 
-def _some(result: BundleResult, only: str | None) -> BundleResult:
+def _names_or_count(result: BundleResult, only: str | None) -> BundleResult:
     return BundleResult(tuple(one for one in result.summaries if only in (None, one.system)), ())
 
 
@@ -59,7 +59,7 @@ def one_run(store, spec, articles, sweep, failure) -> str:
     run_id = store.create_run(spec)
     landed = [
         (articles[:2], sweep(articles[:2])),
-        (articles[2:3], _some(sweep(articles[2:3]), "lead")),
+        (articles[2:3], _names_or_count(sweep(articles[2:3]), "lead")),
         (articles[3:], failure(articles[3])),
     ]
     do(store, run_id, store.claim_run(run_id, HOST, 13), landed)

@@ -40,7 +40,7 @@ def recorded(store, spec, summary):
 
 def test_the_kind_of_a_system_is_what_its_run_says(store, spec, summary):
     article = Article("daily", "test", "0", "one", ("r",))
-    for kinds in ({"tail": "control", "peek": "upper bound", "lead": "system"}, {}):
+    for kinds in ({"tail": "control", "peek": "oracle", "lead": "system"}, {}):
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host", 1)
         for _ in range(2):  # a driver that resumes the run says it again

@@ -336,8 +336,8 @@ def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, a
     found = compare(store, run, None, "lead", "even|chunks")
     assert pairs(found) == [("lead", "even|chunks")] * 2  # uncut, and at 7 and 9
     turned = [("lead", "even|chunks"), ("even|chunks", "lead")]
-    assert [(pair.a, pair.b) for pair in found.own_length] == turned
-    at = found.own_length[1].lengths[0]
+    assert [(pair.a, pair.b) for pair in found.length_matched] == turned
+    at = found.length_matched[1].lengths[0]
     assert (at.n, at.articles, at.only_a, at.words_a, at.words_b) == (0, 40, 0, 9, 9)
     assert at.mean_b == pytest.approx(found.comparisons[1].lengths[1].mean_a)  # of lead at 9
     text = " ".join(shown(found).split())
@@ -345,14 +345,14 @@ def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, a
     assert "matched 40 " in text
     assert "Holm p, length-matched: corrected over all such pairs on one dataset." in text
     assert "longer summary" not in text
-    told = nws("compare", run, "--json").json["own_length"]
+    told = nws("compare", run, "--json").json["length_matched"]
     assert [(pair["a"]["system"], pair["lengths"][0]["n"]) for pair in told] == [
         *(("even|chunks", 0), ("random", 0)),
     ]
-    assert nws("compare", run, "--n", "7", "--json").json["own_length"] == []
+    assert nws("compare", run, "--n", "7", "--json").json["length_matched"] == []
     other = add_run(("even|chunks", "lead"), (0, 7, 9), better=0.1, words=lambda system, n: n or 20)
-    assert [pair.a for pair in compare(store, run, other).own_length] == ["even|chunks", "lead"]
-    assert compare(store, other, run).own_length == ()  # none of 20 words
+    assert [pair.a for pair in compare(store, run, other).length_matched] == ["even|chunks", "lead"]
+    assert compare(store, other, run).length_matched == ()  # none of 20 words
 
 
 def test_the_command_prints_a_table_or_every_number_as_json(nws, store, add_run):
@@ -366,7 +366,7 @@ def test_the_command_prints_a_table_or_every_number_as_json(nws, store, add_run)
     told = nws("compare", run, "--system", "oracle", "--system", "lead", "--metric", "bertscore_f1", "--json").json
     assert "seed" not in told, "nothing is drawn"
     (comparison,) = told["comparisons"]
-    assert comparison["a"] == {"system": "oracle", "is_control": False, "is_upper_bound": True}
+    assert comparison["a"] == {"system": "oracle", "is_control": False, "is_oracle": True}
     at = compare(store, run, None, "oracle", "lead").comparisons[0].lengths[1]
     of_json = comparison["lengths"][1]
     assert of_json["difference"] == dataclasses.asdict(at.difference)

@@ -101,7 +101,7 @@ class Simulation:
                     lambda *_: contextlib.nullcontext(lambda: None),
                 ),  # Rich has threads
                 ("nws.jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
-                ("nws.jobs.store.run_writer", "keep_means", lambda *_: None),  # computed again from the rows
+                ("nws.jobs.store.run_writer", "cache_means", lambda *_: None),  # computed again from the rows
                 ("nws.cluster.pools", "_BundleBacklog", self.pools.backlog),
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),

@@ -10,7 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from opened_pages import TOLD, opened
 from playwright.sync_api import Browser, Page, expect
 
-from nws.core.text.alignment import align, bare_spans, bare_words
+from nws.core.text.alignment import align, bare_spans
+from nws.core.text.length import bare_words
 from nws.jobs.report.page.page import write_page
 from nws.jobs.store import Store
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from policy_results import OTHERS, make_results
+from policy_results import DISTRACTORS, make_results
 from rich.console import Console
 
 from nws.core.analysis.points import Points
@@ -38,7 +38,7 @@ def lines_of(text, start, title):
         {"lengths": tuple(range(1, 22, 2)), "methods": {"a-method-with-a-name-that-is-long|and-more": 2}},
         {"seeds": (1, 22, 333, 4444, 55555), "articles": 2},
         {"lengths": (7,), "articles": 1, "curve": []},
-        {"others": {name: -1.9 for name in OTHERS}, "dataset": "news[red]"},
+        {"others": {name: -1.9 for name in DISTRACTORS}, "dataset": "news[red]"},
     ],
 )
 def test_nothing_is_cropped_at_any_width(run, width, metric, make):

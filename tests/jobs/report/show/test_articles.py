@@ -3,7 +3,8 @@ import json
 import pytest
 
 from nws.core.errors import RecipeError, StoreError
-from nws.core.text.alignment import align, bare_words
+from nws.core.text.alignment import align
+from nws.core.text.length import bare_words
 from nws.jobs.report.shown_article import show
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}
@@ -16,7 +17,7 @@ def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     # Those to choose from, then upper bounds, then controls; at the end the uncut ones.
     at = [(one.summary.system, one.summary.n) for one in of.summaries]
     assert at == [*((system, 5) for system in ("m|chunks", "writer", "oracle", "lead", "random")), ("writer", 0)]
-    assert [one.kind for one in of.summaries[1:5]] == ["system", "upper bound", "control", "control"]
+    assert [one.kind for one in of.summaries[1:5]] == ["system", "oracle", "control", "control"]
     marked, *_, lead, _, _ = of.summaries
     words = bare_words(of.article.text)
     assert [words[p] for p in marked.positions if p is not None] == ["mayor", "harbour", "trams", "run", "nurses"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nws.core.text.alignment import bare_words
+from nws.core.text.length import bare_words
 from nws.jobs.report.console import PrintableConsole
 from nws.jobs.report.shown_article import Shown, pieces, print_shown, show
 

@@ -11,7 +11,7 @@ from nws.core.errors import RecipeError
 from nws.core.findings.report_document import ReportDocument
 from nws.core.metrics.specs import METRICS
 from nws.jobs.report.report_files import report_json
-from nws.jobs.report.wording import told_warnings
+from nws.jobs.report.wording import warning_sentences
 
 F1S = ("bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1")
 
@@ -80,7 +80,7 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points, list_points)
 
     made = list_points(("m", "lead", "random"), (7, 9))
     report = report_of(run, in_columns(skewed(point, 0.01 * (point.n == 7)) for point in made))
-    assert list(told_warnings(report.document, "news", report.names)) == [
+    assert list(warning_sentences(report.document, "news", report.names)) == [
         "Some verdicts are less reliable, since differences are skewed and the error rate may exceed 7 %: "
         "m over random and m over lead (too_skewed in report.json)."
     ]

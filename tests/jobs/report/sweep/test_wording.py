@@ -8,7 +8,7 @@ from made_scores import in_columns, kept_points, list_kept_points
 
 from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 from nws.jobs.report.system_names import FULL_NAMES
 from nws.jobs.report.wording import UNKNOWN, basis, headline, worded
 
@@ -21,7 +21,7 @@ def shifted(by, lengths=NEWS):
 
 
 def document(points):
-    return build_document(points, KEPT)
+    return build_document(points, CONTENT_KEPT)
 
 
 def texts(points):
@@ -49,7 +49,7 @@ def said(shares, references=None, **how):
     ],
 )
 def test_systems_come_before_controls_and_oracles_and_other_articles_never(shares, ranked):
-    assert document(kept_points(shares)).ranked["news"] == ranked
+    assert document(kept_points(shares)).ranking["news"] == ranked
 
 
 def test_without_content_kept_the_headline_says_why():
@@ -274,14 +274,14 @@ def test_systems_of_their_own_length():
     shares = {"a file": own, "b": {9: 0.1, 21: 0.2, 25: 0.3}, "person": {0: 0.6}}
     listed = list_kept_points(shares, spread=0.02)
     told = texts(in_columns(listed))
-    assert told["truth_is_unseen"] == (
+    assert told["truth_not_measured"] == (
         "Content kept does not show whether what a file writes is true. Measure faithfulness with --faithfulness-model."
     )
-    assert told["own_length"].split("\n") == [
+    assert told["uncut_content"].split("\n") == [
         "a file, uncut (25.0 words), keeps 41 % (40–42 %): 11.0 points more than length-matched summaries by b "
         "(95 % CI 11.0–11.0).",
         "Another person's whole summary (25.0 words) keeps 60 % (59–61 %): 30.0 points more than length-matched "
         "summaries by b (95 % CI 30.0–30.0).",
     ]
     faithful = in_columns([replace(of, scores=of.scores | {"faithfulness": 0.25}) for of in listed])
-    assert texts(faithful)["truth_is_unseen"].endswith("is true. Mean faithfulness: a file .25.")
+    assert texts(faithful)["truth_not_measured"].endswith("is true. Mean faithfulness: a file .25.")

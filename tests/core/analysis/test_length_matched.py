@@ -7,11 +7,11 @@ import pytest
 from made_scores import Point, in_columns, kept_points, list_kept_points, point_scores
 from system_kinds import kind_of
 
+from nws.core.analysis.abstractive import abstractive
 from nws.core.analysis.late_gains import late_gains
-from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from nws.core.analysis.own_words import own_words
+from nws.core.analysis.length_matched import compare_length_matched, length_matched_pairs
 from nws.core.analysis.sign_flip import holm
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import CONTENT_KEPT
 
 
 def point(system, article, n, words, kept, **scores):
@@ -19,15 +19,15 @@ def point(system, article, n, words, kept, **scores):
     return Point("news", f"{article:02}", system, n, words, made, kind_of(system))
 
 
-def points_of(own_words, others, lengths=(5, 10, 20)):
+def points_of(abstractive, others, lengths=(5, 10, 20)):
     """Of each article a summary of its own length that keeps .5, and others that keep a hundredth of their words."""
-    own = [point("mine", i, 0, words, 0.5) for i, words in enumerate(own_words)]
-    swept = [point(system, i, n, n, n / 100) for system in others for n in lengths for i in range(len(own_words))]
+    own = [point("mine", i, 0, words, 0.5) for i, words in enumerate(abstractive)]
+    swept = [point(system, i, n, n, n / 100) for system in others for n in lengths for i in range(len(abstractive))]
     return in_columns(own + swept)
 
 
 def compared(points, *pairs):
-    return compare_at_own_length(points, points, pairs or pairs_at_own_length(points), KEPT)
+    return compare_length_matched(points, points, pairs or length_matched_pairs(points), CONTENT_KEPT)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_the_pairs_and_their_correction():
     points = points_of([10] * 40, ["a", "lead", "random", "mine", "oracle"])
     near = {"a": 0.47, "lead": 0.32}
     means = [near.get(points.systems[system], 0.5) for system in points.system]
-    points.scores[KEPT][:] = means + rng.normal(0, 0.2, len(points))
-    assert pairs_at_own_length(points) == [("mine", "a"), ("mine", "lead"), ("mine", "random")]
+    points.scores[CONTENT_KEPT][:] = means + rng.normal(0, 0.2, len(points))
+    assert length_matched_pairs(points) == [("mine", "a"), ("mine", "lead"), ("mine", "random")]
     found = compared(points)
     tests = [pair.lengths[0] for pair in found]
     assert [at.p_holm for at in tests] == holm([at.p for at in tests])
@@ -70,9 +70,9 @@ def test_a_system_of_at_most_n_words_is_compared_at_each_n_with_as_many_as_it_wr
     own = [point(name, i, n, words, 0.5) for i in range(3) for n, words in ((5, 4), (10, 9))]
     others = [point("a", i, n, n, n / 100) for i in range(3) for n in (4, 5, 9, 10)]
     points = in_columns(own + others)
-    assert pairs_at_own_length(points) == [(name, "a")]
+    assert length_matched_pairs(points) == [(name, "a")]
     found = compared(points)
-    assert all(pair.is_at_own_length for pair in found)
+    assert all(pair.is_length_matched for pair in found)
     tests = [pair.lengths[0] for pair in found]
     assert [(at.n, at.words_a, at.words_b, at.articles) for at in tests] == [(5, 4, 4, 3), (10, 9, 9, 3)]
     assert [at.difference.mean for at in tests] == pytest.approx([0.46, 0.41])
@@ -85,7 +85,7 @@ def test_a_system_of_at_most_n_words_is_compared_at_each_n_with_as_many_as_it_wr
 )
 def test_a_system_has_stopped_where_the_reference_goes_on(gain, reference, stopped):
     points = kept_points({"a": {10: 0.3, 20: 0.3 + gain}, "reference-words": {10: 0.4, 20: 0.4 + reference}})
-    points.scores[KEPT][:] += np.random.default_rng(0).normal(0, 0.05, len(points))
+    points.scores[CONTENT_KEPT][:] += np.random.default_rng(0).normal(0, 0.05, len(points))
     (found,) = late_gains(points)
     assert (found.start, found.end, found.has_stopped) == (10, 20, stopped)
 
@@ -102,12 +102,12 @@ def test_systems_with_words_of_their_own():
     places = (("copies", 9), ("lead3", 0), ("lead3", 9), ("a file", 0), ("a file", 9), ("lead", 9))
     listed = [point(system, i, n, 9, 0.1, faithfulness=0.4 + 0.2 * i) for system, n in places for i in range(2)]
     points = in_columns(listed)
-    (own,) = own_words(points)
+    (own,) = abstractive(points)
     assert (own.dataset, own.system, own.coverage) == ("news", "a file", 1.0)
     assert own.faithfulness == pytest.approx(0.5)
     points.scores["coverage"][:2] = 0.9
-    assert [(of.system, of.coverage) for of in own_words(points)] == [("a file", 1.0), ("copies", 0.9)]
+    assert [(of.system, of.coverage) for of in abstractive(points)] == [("a file", 1.0), ("copies", 0.9)]
     del points.scores["faithfulness"]
-    assert own_words(points)[0].faithfulness is None
+    assert abstractive(points)[0].faithfulness is None
     del points.scores["coverage"]
-    assert own_words(points) == ()
+    assert abstractive(points) == ()

@@ -21,7 +21,7 @@ MOST_OFF = 0.1
 """Summaries are compared if their lengths differ by at most this share of the first system's words."""
 
 
-def pairs_at_own_length(points: Points) -> list[tuple[str, str]]:
+def length_matched_pairs(points: Points) -> list[tuple[str, str]]:
     """Pair each system that chose its lengths with every system that was told n, and with `lead` and `random`.
 
     Where no system was told n, summaries that were cut to n take the place of theirs.
@@ -35,7 +35,7 @@ def pairs_at_own_length(points: Points) -> list[tuple[str, str]]:
     return [(a, b) for a in kinds if a in own for b in others if b != a]
 
 
-def compare_at_own_length(
+def compare_length_matched(
     own: Points, swept: Points, pairs: Sequence[tuple[str, str]], metric: Metric
 ) -> tuple[Comparison, ...]:
     """Compare the two systems of each pair length-matched, on each dataset: the first minus the second.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nws.core.analysis.points import Points
-from nws.core.findings.content import OwnWords
+from nws.core.findings.content import Abstractive
 from nws.core.metrics.specs import Metric
 from nws.core.systems.extractive_baselines import BASELINES
 
@@ -13,7 +13,7 @@ _EXTRACTS = 0.9995
 """The mean coverage above which a system is taken to copy: of every extract it is 1."""
 
 
-def own_words(points: Points) -> tuple[OwnWords, ...]:
+def abstractive(points: Points) -> tuple[Abstractive, ...]:
     """By dataset and system; nothing where coverage was not read."""
     if COVERAGE not in points.scores:
         return ()
@@ -29,5 +29,5 @@ def own_words(points: Points) -> tuple[OwnWords, ...]:
             means = {metric: float(np.nanmean(of)) for metric, of in scores.items() if not np.isnan(of).all()}
             # What others cut together of an article's words does not say what its sentences do, either.
             if COVERAGE in means and (means[COVERAGE] < _EXTRACTS or (uncut and system not in BASELINES)):
-                found.append(OwnWords(names[i], system, means[COVERAGE], means.get(FAITHFULNESS)))
+                found.append(Abstractive(names[i], system, means[COVERAGE], means.get(FAITHFULNESS)))
     return tuple(sorted(found, key=lambda own: (own.dataset, own.system)))
