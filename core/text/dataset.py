@@ -50,17 +50,18 @@ class Dataset:
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
             `nws.core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
-        split: split of a Hub dataset, of a clone of one, or of a saved `DatasetDict`. All else has one, `all`.
+        split: split of a Hub dataset, of a clone of one, or of a saved `DatasetDict`. Everything else has one split,
+            `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
-        skip: how many articles to leave out first.
-        limit: how many articles of the dataset to read at most.
-        text_field: field with the article; default: a usual name. `doc.article` is a field inside another.
-        reference_field: field with the reference or references; default: a usual name.
-        key_field: field that names the article; default: id, key, fname, or the row.
-        references_file: text file whose lines are the references of the rows of files, one each.
-        clean_texts: what is removed from articles, references and predictions: html (tags and entities), marks (between
+        skip: number of articles to skip first.
+        limit: maximum number of articles to read.
+        text_field: field with the article, if its name is unusual. `doc.article` is a field inside another.
+        reference_field: field with the reference or references, if its name is unusual.
+        key_field: field with the article's key; default: id, key, fname, or the row.
+        references_file: text file with one reference per line, for the rows of files.
+        clean_texts: what to remove from articles, references and predictions: html (tags and entities), marks (between
             sentences, such as [SEP], which become lines), ptb (tokens such as -LRB- and n't).
-        join_references: the references of an article are the sentences of one.
+        join_references: join the references of an article: they are the sentences of one reference.
 
     Raises:
         RecipeError: a number out of range, or no such kind of what is removed.

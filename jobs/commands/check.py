@@ -16,14 +16,16 @@ from nws.jobs.report.console import PrintableConsole, busy
 class CheckOptions:
     """Options of `nws check`."""
 
-    predictions: Path | None = plain("--predictions FILE", "What systems wrote for these articles, by id.")
-    train: str | None = plain("--train FILE", "Articles that a model was trained on: are these among them?")
-    split: str = plain("--split NAME", "Split of a dataset that has several.", "test")
-    text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
-    reference_field: str | None = plain("--reference-field NAME", "Field with the references; likewise.")
-    key_field: str | None = plain("--key-field NAME", "Field with the ids; likewise.")
+    predictions: Path | None = plain("--predictions FILE", "File with what systems wrote for these articles, by id.")
+    train: str | None = plain(
+        "--train FILE", "Articles that a model was trained on, to find those that are in both files."
+    )
+    split: str = plain("--split NAME", "Split of a dataset with several splits.", "test")
+    text_field: str | None = plain("--text-field NAME", "Field with the text, if its name is unusual.")
+    reference_field: str | None = plain("--reference-field NAME", "Field with the references, if its name is unusual.")
+    key_field: str | None = plain("--key-field NAME", "Field with the ids, if its name is unusual.")
     clean_texts: str = plain(
-        "--clean-texts KINDS", "What is removed from texts first: html, marks, ptb, with commas between them.", ""
+        "--clean-texts KINDS", "What to remove from texts first: html, marks, ptb, separated by commas.", ""
     )
 
 
@@ -35,7 +37,7 @@ def check(
 ) -> None:
     """Show what is in a file of articles.
 
-    Lengths, extractiveness, languages, copies, and every check of the texts. No model is loaded.
+    Prints lengths, extractiveness, languages and copies, and what the checks of the texts find. Loads no model.
     """
     from nws.core.text.dataset import Dataset
     from nws.jobs.drive.progress import run_progress

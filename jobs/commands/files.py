@@ -38,36 +38,38 @@ class ScoreOptions:
         "rouge1,rouge2,rougeL",
     )
     plugin: list[str] | None = plain(
-        "--plugin FILE", "Metrics of your own: a Python file with METRICS. All of them are computed. Repeatable."
+        "--plugin FILE", "Python file with METRICS of your own, all of which are computed. Repeatable."
     )
     stemmer: bool = plain("--stemmer", "ROUGE compares Porter stems (English only).", False)
     references: Literal["best", "mean"] = plain(
-        "--references", "With several references: take the best score, or the mean.", "best"
+        "--references", "For several references: take the best score, or the mean.", "best"
     )
     lang: str | None = plain("--lang CODE", "Language of the texts: en (default) or ko.")
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (for ko), unicode (for others), mecab, okt, or char."
     )
-    prediction_field: str | None = plain("--prediction-field NAME", "Field of predictions; default: a usual name.")
-    reference_field: str | None = plain("--reference-field NAME", "Field of references; default: a usual name.")
+    prediction_field: str | None = plain(
+        "--prediction-field NAME", "Field with the predictions, if its name is unusual."
+    )
+    reference_field: str | None = plain("--reference-field NAME", "Field with the references, if its name is unusual.")
     references_file: str | None = plain(
-        "--references-file FILE", "References: a line of text for each row, or rows with the same ids."
+        "--references-file FILE", "File with references: one line of text per row, or rows with the same ids."
     )
     clean_texts: str = plain(*_CLEAN_TEXTS, "")
-    join_references: bool = plain("--join-references", "The references of a row are the sentences of one.", False)
+    join_references: bool = plain(
+        "--join-references", "Join the references of a row: they are the sentences of one reference.", False
+    )
     clean_outputs: str = plain(
-        "--clean-outputs NAME,NAME", "What is left out of predictions: thoughts, markup, preamble; or none.", "thoughts"
+        "--clean-outputs NAME,NAME", "What to remove from predictions: thoughts, markup, preamble; or none.", "thoughts"
     )
     list_predictions: Literal["join", "first"] = plain(*LISTS, "join")
-    per_row: Path | None = plain(
-        "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
-    )
+    per_row: Path | None = plain("--per-row --out -o FILE", "JSONL file for the scores of each row; it is replaced.")
     seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
     fluency_model: str | None = plain(
-        "--fluency-model NAME", "Causal language model of fluency: smollm2, a folder, or a Hub id."
+        "--fluency-model NAME", "Causal language model for fluency: smollm2, a folder, or a Hub id."
     )
     faithfulness_model: str | None = plain(
-        "--faithfulness-model NAME", "NLI model of faithfulness: a folder, or a Hub id."
+        "--faithfulness-model NAME", "NLI model for faithfulness: a folder, or a Hub id."
     )
     bertscore_model: str = _bertscore(
         "--bertscore-model NAME", "Backbone of BERTScore: a known name, a folder, or a Hub id.", "all-MiniLM-L6-v2"
@@ -82,7 +84,7 @@ def score(
     file: Annotated[
         Path,
         typer.Argument(
-            help="JSONL, CSV or Parquet: prediction, reference(s), if wanted source and id; or lines of predictions."
+            help="JSONL, CSV or Parquet with prediction, reference(s) and perhaps source, id; or lines of predictions."
         ),
     ],
     options: ScoreOptions,
@@ -90,8 +92,8 @@ def score(
 ) -> None:
     """Score predictions against their references.
 
-    ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals. If the file has a field `system` with several values,
-    each system has its own scores.
+    Computes ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals. If the file has a field `system` with several
+    values, each system gets its own scores.
     """
     from nws.core.metrics.config import Options
     from nws.core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
@@ -148,21 +150,21 @@ class JudgeOptions:
     model: str = plain("--model NAME", "The model that judges, as the endpoint names it.", ...)
     output: Path = plain(
         "--out -o FILE",
-        "JSONL file for the summaries with their scores, replacing it. The replies are kept beside it, in "
-        "NAME.replies.jsonl: the same command asks only for what is missing there.",
+        "JSONL file for the summaries with their scores; it is replaced. The replies are stored beside it, in "
+        "NAME.replies.jsonl: a repeated command asks only for those that are missing.",
         ...,
     )
     clean_texts: str = plain(*_CLEAN_TEXTS, "")
-    scale: str = plain("--scale LOW,HIGH", "Whole numbers from the worst score to the best.", "1,5")
+    scale: str = plain("--scale LOW,HIGH", "Worst and best score, as whole numbers.", "1,5")
     prompt: str | None = plain(
         "--prompt FILE|TEXT",
-        "What the judge is told: {summary}, and if wanted {article}, {low} and {high}. Default: see docs/judge.md.",
+        "Prompt for the judge, with {summary} and optionally {article}, {low} and {high}. Default: see docs/judge.md.",
     )
     parameters: list[str] | None = plain(*PARAMETERS)
     limit: int | None = plain("--limit N", "Judge at most this many articles.", min=1)
-    concurrency: int = plain("--concurrency N", "How many requests are under way at most.", 8, min=1)
+    concurrency: int = plain("--concurrency N", "Maximum number of requests under way.", 8, min=1)
     seed: int = plain("--seed N", "Seed that is sent with each request.", 0, min=0)
-    dry_run: bool = plain("--dry-run", "Print how many requests and tokens it would take, and send nothing.", False)
+    dry_run: bool = plain("--dry-run", "Print how many requests and tokens are needed, and send nothing.", False)
 
 
 @grouped
@@ -175,7 +177,7 @@ def judge(
 ) -> None:
     """Ask a language model to score the summaries of a file.
 
-    The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
+    OPENAI_BASE_URL and OPENAI_API_KEY name the endpoint.
     """
     from nws.core.metrics.judge import DEFAULT_PROMPT, make_judge
     from nws.core.text.text_marks import Preparation
@@ -235,13 +237,14 @@ def correlate(
     ],
     metrics: Annotated[
         str,
-        typer.Option(
-            "--metrics", "-m", metavar="NAMES", help="Names of the fields to judge, with commas between them."
-        ),
+        typer.Option("--metrics", "-m", metavar="NAMES", help="Fields with metrics, separated by commas."),
     ],
-    human: Annotated[str, typer.Option(metavar="NAME", help="Name of the field of human scores.")],
+    human: Annotated[str, typer.Option(metavar="NAME", help="Field with human scores.")],
     equal_length: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Look at pairs of summaries at most N words apart, too.")
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Also compare pairs of summaries whose lengths differ by at most N words."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the resamples and of the tests.")] = 0,
     as_json: Json = False,
@@ -260,19 +263,20 @@ def correlate(
 
 def keysentences(
     file: Annotated[
-        Path, typer.Argument(help="UTF-8 text, one document (a sentence, a comment) a line; a tab ends the document.")
+        Path,
+        typer.Argument(help="UTF-8 text with one document (a sentence, a comment) per line; a tab ends the document."),
     ],
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many keywords, and sentences, to print.")] = 30,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="Number of keywords and of sentences to print.")] = 30,
     stopwords: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|WORDS",
-            help="Words that are no keywords: a file with one word a line, or words with commas between them.",
+            help="Words that are not keywords: a file with one word per line, or words separated by commas.",
         ),
     ] = None,
     diversity: Annotated[
         float,
-        typer.Option(metavar="DISTANCE", min=0, max=1, help="The least cosine distance between two key sentences."),
+        typer.Option(metavar="DISTANCE", min=0, max=1, help="Smallest cosine distance between two key sentences."),
     ] = 0.7,
     as_json: Json = False,
 ) -> None:
@@ -298,12 +302,12 @@ def data(
             help="cnn_dailymail, xsum, gigaword, or a Hub id: organisation/name[:configuration][@revision]."
         ),
     ],
-    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many articles; default: all.")] = None,
-    skip: Annotated[int, typer.Option(metavar="N", min=0, help="How many to leave out first.")] = 0,
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of articles; default: all.")] = None,
+    skip: Annotated[int, typer.Option(metavar="N", min=0, help="Number of articles to skip first.")] = 0,
     split: Annotated[str, typer.Option(metavar="NAME", help="Split of the dataset.")] = "test",
     target: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="JSONL file, which is replaced; default: NAME.jsonl."),
+        typer.Option("--out", "-o", metavar="FILE", help="JSONL file; it is replaced. Default: NAME.jsonl."),
     ] = None,
     as_json: Json = False,
 ) -> None:

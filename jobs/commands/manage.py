@@ -33,14 +33,13 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 def list_runs(
-    with_shards: Annotated[bool, typer.Option("--all", "-a", help="The shards of each sharded run, too.")] = False,
+    with_shards: Annotated[bool, typer.Option("--all", "-a", help="Also list the shards of sharded runs.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """List the runs of a store, newest first.
 
-    Prints the state of each, its datasets and lengths, and what it found. A sharded run, whose articles are divided
-    among runs, is one line.
+    Prints the state, datasets, lengths and answer of each run. A sharded run is one line.
     """
     from nws.jobs.report.run_status import listed_runs, print_runs
 
@@ -56,16 +55,16 @@ def status(
         typer.Option(
             "--watch",
             "-w",
-            help="Draw anew every second how it goes on, until the run ends. Where there is no terminal, print a line "
-            "every 5 s. With --json, print an object every second, one a line.",
+            help="Refresh the display every second until the run ends. Without a terminal, print a line every 5 s. "
+            "With --json, print one object per line every second.",
         ),
     ] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Show how a run stands.
+    """Show the state and progress of a run.
 
-    Prints its progress, speed and actors, what made its numbers, and the articles that failed.
+    Prints progress, speed and actors, what made the numbers, and which articles failed.
     """
     from nws.jobs.report.run_view import Viewer, print_facts, status_facts, status_json
 
@@ -112,13 +111,13 @@ def _pause(seconds: float) -> None:
 
 def logs(
     run: NewestRun = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new lines until the run ends.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Print the log of a run, with times in UTC.
 
-    With --json, one list at the end.
+    With --json, prints one list at the end.
     """
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run))
@@ -147,8 +146,8 @@ _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
 def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
     """Stop a run.
 
-    Its driver, the process that drives it, is asked to stop. On a cluster, the run's Ray job is stopped if the driver
-    does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
+    Asks the driver, the process that runs it, to stop. On a cluster, stops the run's Ray job if the driver does not
+    react or has not started. Finished work is stored, and `nws resume` continues from there. Exits with 1 if the run
     could not be stopped.
     """
     from nws.cluster.job_api import Head
@@ -160,7 +159,7 @@ def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT
         before = opened.run_info(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:
-            err.print("Asked what drives it to stop …")
+            err.print("Asked the driver to stop …")
             reacting = wait_for_end(opened, run, _STOP_SECONDS if before.shards else _PATIENCE_SECONDS)
         where = address or before.address
         if where and not reacting and (stopped := stop_jobs(Head(where), run)):
@@ -180,14 +179,14 @@ def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT
 
 def remove(
     run: NamedRun,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Remove a run for good.
 
-    All its rows go, and the articles that are in no other run. A run that is waiting or in work is refused. Summaries
-    that other runs have copied from it stay there.
+    Deletes all its rows, and the articles that are in no other run. Refuses a run that is pending or running. Summaries
+    that other runs have copied from it are not deleted.
     """
     from nws.jobs.report.numerals import counted
 
@@ -212,12 +211,12 @@ def remove(
 class ServeOptions:
     """Options of `nws serve`."""
 
-    port: int = plain("--port N", "Where to listen; 0 is any port that is free.", 8300, min=0, max=65535)
-    host: str = plain("--host H", "The address to listen at; others than this machine's own need a token.", "127.0.0.1")
+    port: int = plain("--port N", "Port to listen on; 0 takes any free port.", 8300, min=0, max=65535)
+    host: str = plain("--host H", "Address to listen on; one that other machines can reach needs a token.", "127.0.0.1")
     token: str | None = option(
         None,
         "--token T",
-        "What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
+        "Token that every reader needs: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
         env="NWS_SERVE_TOKEN",
     )
 
@@ -226,7 +225,8 @@ class ServeOptions:
 def serve(options: ServeOptions, store: StoreUrl = DEFAULT_STORE) -> None:
     """Show the runs of a store in a browser, live.
 
-    All runs, one while it goes on, what it found, and the report of one or several. Nothing is written. Ctrl-C ends it.
+    Shows all runs, the progress and answer of each, and the report of one or several. Never writes to the store. Ctrl-C
+    ends it.
     """
     from nws.jobs.serve.access import require_safe
     from nws.jobs.serve.app import listen, make_server

@@ -145,7 +145,9 @@ DEFAULT_STORE = "sqlite:///nws.db"
 StoreUrl = Annotated[
     str,
     typer.Option(
-        envvar="NWS_STORE", metavar="URL", help="Where results are: sqlite:///FILE or postgresql://USER@HOST/DATABASE."
+        envvar="NWS_STORE",
+        metavar="URL",
+        help="Where results are stored: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
@@ -159,8 +161,11 @@ HeadAddress = Annotated[
         "--address", metavar="URL", help="Dashboard of the Ray cluster; default: the one the run was submitted to."
     ),
 ]
-PARAMETERS = ("--parameters KEY=VALUE", "Of requests to an endpoint: seed=null, or {seed: null}. Repeatable.")
-LISTS = "--list-predictions", "Of predictions that are lists: join all texts, or take the first, as of samples."
+PARAMETERS = (
+    "--parameters KEY=VALUE",
+    "Set a parameter of requests to an endpoint, or remove it with null: seed=null. Repeatable.",
+)
+LISTS = "--list-predictions", "What to do with predictions that are lists: join all texts, or take the first."
 LABEL = (
     "--label NAME=LABEL",
     "Show a system under another name: lexrank=LexRank. Repeatable. In a recipe, the key is `labels`.",
@@ -170,7 +175,7 @@ _machines = partial(option, "Machines")
 _run = partial(option, "Run")
 _LOG_TO = (
     "--log-to NAME",
-    "Log the run there, too: tensorboard, mlflow or wandb, each of which must be installed. Repeatable.",
+    "Also log the run to tensorboard, mlflow or wandb, which must be installed. Repeatable.",
 )
 
 
@@ -180,7 +185,7 @@ class ActorOptions:
 
     accelerator: str | None = _machines(
         "--accelerator NAME",
-        "What each actor computes on: auto, cpu, gpu (or cuda), or a Ray type such as T4; default: as before.",
+        "Device of each actor: auto, cpu, gpu (or cuda), or a Ray type such as T4; default: as before.",
         env=True,
     )
     actors: int | None = _machines(
@@ -193,15 +198,15 @@ class TargetOptions:
     """Options of where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
     engine: Literal["ray", "inline"] = _machines(
-        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray", env=True
+        "--engine NAME", "ray: run on all cores, with Ray. inline: run in one process, for small runs.", "ray", env=True
     )
     address: str | None = _machines(
         "--address URL",
-        "Dashboard of a Ray cluster, http://HEAD:8265, to run there. Default: on this machine.",
+        "Dashboard of the Ray cluster to run on: http://HEAD:8265. Default: this machine.",
         env="RAY_ADDRESS",
     )
     no_wait: bool = _machines(
-        "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False
+        "--no-wait", "With --address: return once the run is submitted, instead of following it.", False
     )
 
     def require_possible(self, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:
@@ -252,7 +257,7 @@ class ResumeOptions:
 
     take_over: bool = _run("--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False)
     drivers: int | None = _run(
-        "--drivers N", "Of a sharded run: how many drivers are at work; default: as many as before.", min=1
+        "--drivers N", "For a sharded run: number of drivers that run at once; default: as before.", min=1
     )
     log_to: list[str] | None = _run(*_LOG_TO, env=True)
 
@@ -263,11 +268,11 @@ class ShardOptions:
 
     shards: int | None = _run(
         "--shards N",
-        "Divide the articles into so many shards, each a run for itself, under one id; at most one for each bundle.",
+        "Divide the articles into N shards: runs of their own, under one run id. At most one shard per bundle.",
         min=1,
     )
-    shard_articles: int | None = _run("--shard-articles N", "The same, with so many articles in a shard.", min=1)
-    drivers: int | None = _run("--drivers N", "How many drivers work on the shards; default: 1.", min=1)
+    shard_articles: int | None = _run("--shard-articles N", "Divide the articles into shards of N articles.", min=1)
+    drivers: int | None = _run("--drivers N", "Number of drivers that run shards at once; default: 1.", min=1)
 
     @property
     def is_sharded(self) -> bool:
@@ -298,22 +303,22 @@ class RunOptions:
     recipe: str = option(
         None,
         "--recipe -r NAME",
-        "sample, paper, a YAML file, or, of phase2, study-cpu: paper with a small model, readable: summaries that "
-        "read as sentences, or as-written: the study's own REINFORCE.",
+        "A YAML file, or a bundled recipe: sample, paper, and for phase2 also study-cpu (paper with a small "
+        "model), readable (summaries that read as sentences) and as-written (the study's own REINFORCE).",
         "sample",
         env=True,
     )
     settings: list[str] | None = plain(
         "--set KEY=VALUE",
-        "Set any key of the recipe, also one without a flag, to a value in YAML: rouge.stemmer=true. Repeatable.",
+        "Set a key of the recipe to a YAML value, also a key without a flag: rouge.stemmer=true. Repeatable.",
     )
-    name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.")
-    note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.")
+    name: str | None = _run("--name NAME", "Name of the run, which `nws ls` shows.")
+    note: str | None = _run("--note TEXT", "Note on the run, which `nws ls` shows.")
     log_to: list[str] | None = _run(*_LOG_TO, env=True)
-    resume: bool = _run("--resume", "Go on with the newest run of exactly this recipe, if there is one.", False)
+    resume: bool = _run("--resume", "Resume the newest run with exactly this recipe, if there is one.", False)
     no_reuse: bool = _run(
         "--no-reuse",
-        "Compute every summary anew. Default: copy those that other runs of the store have.",
+        "Compute every summary anew. By default, a run copies summaries that another run in the store already has.",
         False,
         env=True,
     )

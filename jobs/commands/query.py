@@ -32,14 +32,15 @@ def query(
         ),
     ],
     kind: Annotated[
-        Format | None, typer.Option("--format", help="Print the rows for a file or a paper. Default: a plain table.")
+        Format | None,
+        typer.Option("--format", help="Format of the rows, for a file or a paper. Default: a plain table."),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Run SQL on the store, and print the rows.
 
-    It only reads. With --json the line is a list with an object for each row.
+    Never writes to the store. With --json, prints a list with one object per row.
     """
     from nws.jobs.report.table import Table
 
@@ -73,15 +74,14 @@ class ExportOptions:
 
     policy: Path | None = plain(
         "--policy FOLDER",
-        "Folder to write the policies of a run of `nws submit phase2` to (default: the newest), with its recipe. "
-        "It must be new or empty.",
+        "New or empty folder for the policies of a run of `nws submit phase2` (default: the newest) and its recipe.",
     )
     rows: Path | None = plain(
         "--rows --out -o FILE",
-        "File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints JSON lines.",
+        "File for every summary with its scores: .parquet, .csv or .jsonl; it is replaced. - prints JSON lines.",
     )
     with_articles: bool = plain(
-        "--with-articles", "Each row of --rows has its article's text and references, too.", False
+        "--with-articles", "Add the article's text and references to each row of --rows.", False
     )
     system: str | None = plain(*POLICY)
 
@@ -92,7 +92,7 @@ def export(
 ) -> None:
     """Write the rows or policies of a run to files.
 
-    They can be read from Python, without Ray or a database.
+    Python can read them without Ray or a database.
     """
     if options.rows is not None and options.policy is None and options.system is None:
         _export_rows(run, options.rows, options.with_articles, store, as_json)

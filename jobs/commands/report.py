@@ -32,14 +32,14 @@ class ReportOptions:
 
     out: Path | None = plain(
         "--out -o PATH",
-        "Where to write: a name that ends in .html makes one HTML page, of one run or several; any other name is a "
+        "Where to write. A name that ends in .html makes one HTML page, of one run or several. Any other name is a "
         "folder for plots and files. Default: reports/RUN.",
     )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
     full: bool = plain("--full", "Print all systems, lengths and tables.", False)
     metric: str | None = plain(
         "--metric NAME",
-        "Metric of the tables, in place of content kept: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same "
+        "Metric of the tables instead of content kept: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same "
         "with _precision or _recall "
         "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another "
         "metric than bertscore_f1 go to reports/RUN/METRIC.",
@@ -48,7 +48,7 @@ class ReportOptions:
     labels: list[str] | None = plain(*LABEL)
     style: Literal["screen", "paper"] = plain(
         "--style NAME",
-        "paper: plots as PDF, too, as wide as a column and as a page, without title and footer.",
+        "paper: also write plots as PDF, one column and one page wide, without title and footer.",
         "screen",
     )
 
@@ -142,10 +142,12 @@ class ShowOptions:
 
     system: str | None = plain(
         "--system NAME",
-        "The system whose words are marked in the article: its name in `nws report`, or a part of it. Default: the "
-        "one that keeps most.",
+        "System whose words are marked in the article: its name in `nws report`, or a part of it. Default: the system "
+        "that keeps most.",
     )
-    n: int | None = plain("--n N", "Length in words, 0: uncut. Default: the n that the answer names.", min=0)
+    n: int | None = plain(
+        "--n N", "Length in words; 0 for uncut summaries. Default: the n that the answer names.", min=0
+    )
     labels: list[str] | None = plain(*LABEL)
 
 
@@ -155,13 +157,13 @@ def show(
     article: Annotated[
         str | None,
         typer.Argument(
-            help="An article's key, its id or the beginning of that, or a part of its key or text; default: the first."
+            help="Key or id of an article, the beginning of its id, or part of its key or text. Default: the first."
         ),
     ] = None,
     run: Annotated[
         str | None,
         typer.Argument(
-            help="Run id; default: the newest run with summaries. It may also stand before ARTICLE, or alone.",
+            help="Run id; default: the newest run with summaries. It may also come before ARTICLE, or stand alone.",
             autocompletion=complete_run,
         ),
     ] = None,
@@ -191,9 +193,9 @@ class CompareOptions:
 
     systems: list[str] | None = plain(
         "--system NAME",
-        "Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
-        "Given once: that system with every other, or with itself in RUN2. Default: every system with lead at the "
-        "longest n, or with itself in RUN2.",
+        "Name of a system in `nws report`, or a part of it. Given twice: compare A with B; differences are A minus B. "
+        "Given once: compare this system with every other, or with itself in RUN2. Default: compare every system with "
+        "lead at the longest n, or with itself in RUN2.",
     )
     n: str | None = plain(
         "--n N,N", "Summary lengths in words: 7,9 or 7-9; 0 for uncut texts. Default: every n that both have."
@@ -203,10 +205,12 @@ class CompareOptions:
     )
     dataset: str | None = plain(
         "--dataset NAME",
-        "Compare files of predictions: the dataset with their articles and references, as `nws submit` takes it.",
+        "Compare files of predictions on this dataset of articles and references, as `nws submit` takes it.",
     )
     equal_length: bool = plain(
-        "--equal-length", "For files: a second table, of articles whose texts differ by at most 10 % in words.", False
+        "--equal-length",
+        "For files: also print a table of the articles whose two texts differ by at most 10 % in words.",
+        False,
     )
     list_predictions: Literal["join", "first"] = plain(*LISTS, "join")
     labels: list[str] | None = plain(*LABEL)
@@ -217,7 +221,7 @@ def compare(
     options: CompareOptions,
     run: ScoredRun = None,
     run2: Annotated[
-        str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete_run)
+        str | None, typer.Argument(help="Second run, with which the first is compared.", autocompletion=complete_run)
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,

@@ -21,35 +21,41 @@ class WriteOptions:
     system: str | None = plain(
         "--system NAME", "A baseline or a generator: lexrank, smollm2, a folder, a Hub id, openai:MODEL."
     )
-    n: str | None = plain("--n N,N", "At most so many words, e.g. 9 or 7,9.")
+    n: str | None = plain("--n N,N", "Maximum number of words, such as 9 or 7,9.")
     length: Literal["at_most", "exactly", "free"] = plain(
-        "--length RULE", "How a generator keeps to n: at_most (ends by itself), exactly, or free (is cut).", "at_most"
+        "--length RULE",
+        "How a generator meets n: at_most (the model ends its text), exactly, or free (longer texts are cut).",
+        "at_most",
     )
-    max_chars: str | None = plain("--max-chars N,N", "In place of --n: at most so many characters, and whole words.")
-    prompt: str | None = plain("--prompt TEXT", "What a generator is asked for, with {article} and {n}.")
+    max_chars: str | None = plain("--max-chars N,N", "In place of --n: maximum number of characters. No word is cut.")
+    prompt: str | None = plain("--prompt TEXT", "Prompt for a generator, with {article} and {n}.")
     output: Path | None = plain(
-        "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
+        "--out -o FILE", "JSONL file to which a line is added for each summary; default: stdout."
     )
     parameters: list[str] | None = plain(*PARAMETERS)
     drafts: int | None = plain(
-        "--drafts N", "Where an endpoint's first answer has not the right length: how many more to choose from."
+        "--drafts N", "Number of further answers to ask an endpoint for when the first has the wrong length."
     )
-    batch_out: Path | None = plain("--batch-out FILE", "Ask nothing: write the requests of a batch to this JSONL file.")
-    batch_in: Path | None = plain("--batch-in FILE", "Ask nothing: the answers of a batch are in this JSONL file.")
-    text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
+    batch_out: Path | None = plain(
+        "--batch-out FILE", "Write the requests of a batch to this JSONL file, and send nothing."
+    )
+    batch_in: Path | None = plain(
+        "--batch-in FILE", "Read the answers of a batch from this JSONL file, and send nothing."
+    )
+    text_field: str | None = plain("--text-field NAME", "Field with the text, if its name is unusual.")
     key_field: str | None = plain("--key-field NAME", "Field with the key; default: id, key, fname, or the row.")
 
 
 @grouped
 def write(
-    file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also packed) or Parquet.")],
+    file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also compressed) or Parquet.")],
     options: WriteOptions,
     as_json: Json = False,
 ) -> None:
     """Write a summary of every article of a file.
 
-    Articles need no reference, and nothing is scored. A command that was stopped may be repeated with the same -o: what
-    is there already is not written again.
+    Articles need no reference, and nothing is scored. To continue a command that was stopped, repeat it with the same
+    -o: it skips the summaries that the file already has.
     """
     if (options.n is None) == (options.max_chars is None):
         raise RecipeError("Say how long summaries may be: --n (words) or --max-chars (characters), one of them.")

@@ -186,8 +186,9 @@ class BertScoreRecipe(Strict):
 
     Attributes:
         model: backbone of BERTScore: a known name, a folder, or a Hub id.
-        num_layers: layer of that backbone; unless given the recipe's, or with another backbone the one tuned for it.
-        rescale: always off. The key stands here so that runs of earlier recipes are found by their hash.
+        num_layers: layer of that backbone. Default: the layer in the recipe, or for another backbone the layer that is
+            tuned for it.
+        rescale: always off. The key is here so that runs of earlier recipes are found by their hash.
     """
 
     model: ModelText = "bert-base-uncased"
@@ -196,7 +197,7 @@ class BertScoreRecipe(Strict):
 
 
 class RougeRecipe(Strict):
-    """Which ROUGE. `auto` is rouge_score's tokenizer for English articles and Kiwi's morphemes for Korean ones."""
+    """Options of ROUGE. `auto` is rouge_score's tokenizer for English articles and Kiwi's morphemes for Korean ones."""
 
     stemmer: bool = False
     tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
@@ -226,56 +227,55 @@ class RunRecipe(Strict):
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
-        datasets: what to summarise, in this order: sample, sample-ko, cnn_dailymail, xsum, gigaword, a file (JSONL,
-            JSON, CSV, TSV, also packed, or Parquet), a folder of files, a pattern ('news/*.jsonl'), the address of any
-            of these (s3://…), or a Hub id (organisation/name[:configuration][@revision]).
-        pipeline: what cuts English articles into sentences and chunks: an installed spaCy pipeline such as
-            en_core_web_sm, or blank, which needs none. `auto` is blank, whatever is installed. Korean articles are
-            always cut by Kiwi.
-        units: what systems put summaries together of: `chunks`, as the pipeline finds them; `words`, each word by
-            itself, for texts of a sentence; or `subtrees`: chunks, but policies write of what can be left out of a
-            parsed sentence (docs/phase2.md), which needs a trained pipeline.
-        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. `auto`: up to the median length of the
-            references (docs/phase1.md), and of the bundled articles 1, 3, …, 21.
-        max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so
-            many, and whole words.
+        datasets: datasets to summarise, in this order: sample, sample-ko, cnn_dailymail, xsum, gigaword, a file (JSONL,
+            JSON, CSV, TSV, also compressed, or Parquet), a folder of files, a pattern ('news/*.jsonl'), the address of
+            any of these (s3://…), or a Hub id (organisation/name[:configuration][@revision]).
+        pipeline: spaCy pipeline that splits English articles into sentences and chunks, such as en_core_web_sm, or
+            blank, which needs no installed pipeline. `auto` means blank, whatever is installed. Kiwi always splits
+            Korean articles.
+        units: pieces of text that systems build summaries from. `chunks` are phrases that the pipeline finds, `words`
+            are single words, for texts of one sentence. With `subtrees`, policies leave out parts of a parsed sentence
+            (docs/phase2.md); this needs a trained pipeline.
+        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. `auto` goes up to the median length of the
+            references (docs/phase1.md); for the bundled articles it is 1, 3, …, 21.
+        max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary is the longest
+            text of whole words within this limit.
         bertscore, rouge: the metrics' options.
-        fluency_model: store the fluency of every summary under this causal language model: smollm2, a folder, or a Hub
-            id.
-        faithfulness_model: store how well the article supports every summary, as this NLI model says: a folder, or a
-            Hub id.
+        fluency_model: causal language model that scores the fluency of every summary: smollm2, a folder, or a Hub id.
+        faithfulness_model: NLI model that scores how well the article supports every summary: a folder, or a Hub id.
         seed: seed of the random control, of sampling and of tests.
-        precision: what encoders and the BERTScore backbone compute in: `float32`, which is exact, `tf32`, `float16` or
-            `bfloat16`. Less than float32 is faster on a GPU, gives other numbers, and is part of the metrics'
-            signatures. `tf32` needs a GPU, and like `bfloat16` there compute capability 8.0 or above. Generators
-            choose their own (docs/generators.md).
-        bundle_size: articles sent to an actor together.
-        accelerator: what each actor computes on: auto (a GPU where there is one, else a CPU), cpu, gpu (or cuda), or a
-            Ray accelerator type such as T4.
+        precision: precision of encoders and of the BERTScore backbone: `float32`, which is exact, `tf32`, `float16` or
+            `bfloat16`. Precisions below float32 are faster on a GPU and give other numbers, so they are part of the
+            metrics' signatures. `tf32` needs a GPU. `tf32` and `bfloat16` on a GPU need compute capability 8.0 or
+            above. Generators choose their own precision (docs/generators.md).
+        bundle_size: number of articles that are sent to an actor together.
+        accelerator: device of each actor: auto (a GPU where there is one, else a CPU), cpu, gpu (or cuda), or a Ray
+            accelerator type such as T4.
         actors: number of worker processes (actors); default: as many as fit.
-        gpus_per_actor: 1, or 0.5 or 0.25 where 2 or 4 actors share a GPU. Unless given, it is chosen from the GPUs'
-            memory, their machines' cores and the models' size (docs/operations.md).
-        gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
-        wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need; say how many with
-            --actors.
-        stuck_after: seconds that a bundle may take, or an actor's part of a round of training. One that takes longer
-            than that, and than 20 times what is usual for its articles, is stuck: its actor is replaced and it is tried
-            elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
-        stop_after_equal_failures: how many articles in a row may fail with the same error before the run is stopped as
-            failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
-        plugins: systems and metrics of your own: a Python file with SYSTEMS or METRICS. A system is a function of an
-            article's text and n, a metric one of a summary and the list of its references. All of them take part; the
-            code is shipped to a cluster.
-        predictions: summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`,
-            and a `prediction`. The system is called after the file, or as you say: name=file. If the file has a field
-            `system` with several values, each value is a system.
-        clean_outputs: what is left out of what generators, endpoints and predictions wrote: thoughts, markup (Markdown,
-            and quotes around the whole) and preamble ("Here is a summary:"), with commas between them, or none. Without
-            this key thoughts alone.
-        list_predictions: what is read of predictions that are lists: join all texts as the sentences of one, or take
-            the first, as one of several samples.
-        labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
-            depend on them.
+        gpus_per_actor: 1, or 0.5 or 0.25 if 2 or 4 actors share a GPU. By default it follows from the GPUs' memory,
+            their machines' cores and the models' size (docs/operations.md).
+        gpu_memory_fraction: fraction of a GPU's memory that an actor may use; default: the actor's share of the GPU.
+        wait_for_machines: seconds to wait until an autoscaled cluster has the machines that the actors need. Give the
+            number of actors with --actors.
+        stuck_after: seconds that a bundle, or an actor's part of a training round, may take. One that takes longer, and
+            more than 20 times as long as usual for its articles, counts as stuck: NWS replaces its actor and tries the
+            bundle elsewhere. Until the first bundle has come back, the limit is 6 times as long. An inline pool is
+            never replaced.
+        stop_after_equal_failures: number of articles in a row that may fail with the same error before the run stops as
+            failed. Stored results stay, and `nws resume` continues with the other articles. `null`: never stop.
+        plugins: Python files with SYSTEMS or METRICS of your own. A system is a function of an article's text and n, a
+            metric is a function of a summary and the list of its references. The run uses all of them, and ships the
+            code to a cluster.
+        predictions: summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`
+            and a `prediction`. The system is named after the file, or as in name=file. If the file has a field `system`
+            with several values, each value is a system.
+        clean_outputs: what to remove from texts of generators, endpoints and predictions: thoughts, markup (Markdown,
+            and quotes around the whole text) and preamble ("Here is a summary:"), separated by commas, or none.
+            Default: thoughts.
+        list_predictions: what to do with predictions that are lists: join all texts as the sentences of one summary, or
+            take the first, as one of several samples.
+        labels: names under which systems are shown, by any name that `nws compare` takes. Numbers do not depend on
+            them.
     """
 
     job: ClassVar[str]
@@ -342,6 +342,6 @@ class RunRecipe(Strict):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
+        """SHA-256 of the settings that decide the numbers: all except where the run takes place and what is shown."""
         decisive = self.model_dump(mode="json", exclude=set(WHERE | SHOWN))
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()

@@ -92,7 +92,7 @@ class MethodRecipe(Strict):
 
 
 class RewardRecipe(Strict):
-    """What policies are rewarded with: the weighted mean of metrics.
+    """The reward of policies: a weighted mean of metrics.
 
     Attributes:
         weights: of metrics by their names in `nws score`; `bertscore` is the run's own. `kept` is content kept, of the
@@ -124,20 +124,20 @@ class Phase2Recipe(RunRecipe):
     """Training of policies, and their comparison with others on test articles.
 
     Attributes:
-        train_datasets: what policies are trained on: as for the other jobs, but the split is `train` unless given. With
-            --dataset the test articles are the test split of the same dataset, unless --test-dataset or a recipe of
-            your own names others.
-        datasets: what policies are evaluated on, and `systems`: the test articles.
+        train_datasets: datasets that policies are trained on, as for the other jobs, but the default split is `train`.
+            With --dataset, the test articles are the test split of the same dataset, unless --test-dataset or a recipe
+            of your own names others.
+        datasets: the test articles, on which policies and `systems` are evaluated.
         n: summary lengths in words: 7,9,11,13, or 7-13 for all of them.
-        encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
-        methods: the ways to train.
-        seeds: seed of the training: policies are trained with each. The first --seed also seeds the tests.
-        decodings: how trained policies write for the test articles, a system each: greedy, or rerank, the best of many
-            draws. The first is what `nws export` takes unless told otherwise.
-        systems: what policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words,
-            lexrank, position, oracle, lead, random, reference-words, person, other-article. (The oracle
-            takes most of the time.)
-        reward: what policies are trained to get.
+        encoder: model that embeds sentences and chunks: a known name, a folder, or a Hub id.
+        methods: the methods of training.
+        seeds: seeds of the training: a policy is trained with each. The first --seed also seeds the tests.
+        decodings: how trained policies write for the test articles, one system each: greedy, or rerank, the best of
+            many draws. `nws export` takes the first unless told otherwise.
+        systems: systems that policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid,
+            textrank-words, lexrank, position, oracle, lead, random, reference-words, person, other-article. The oracle
+            takes most of the time.
+        reward: what policies are rewarded with in training.
     """
 
     job: ClassVar[str] = "phase2"
@@ -147,13 +147,13 @@ class Phase2Recipe(RunRecipe):
         Field(min_length=1),
         Flag("--dataset NAME", "Articles"),
         Flag("--split NAME", "Articles", "split", told="Split of Hub datasets to train on; default: train."),
-        Flag("--limit N", "Articles", "limit", 1, "Learn from at most this many articles of each dataset."),
+        Flag("--limit N", "Articles", "limit", 1, "Train on at most this many articles of each dataset."),
         *FIELD_FLAGS,
     ]
     datasets: Annotated[
         Datasets,
         Flag("--test-dataset NAME", "Articles"),
-        Flag("--test-limit N", "Articles", "limit", 1, "Judge on at most this many articles of each dataset."),
+        Flag("--test-limit N", "Articles", "limit", 1, "Test on at most this many articles of each dataset."),
         *FIELD_FLAGS,
     ]
     n: Lengths = (7, 9, 11, 13)

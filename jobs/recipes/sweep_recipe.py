@@ -41,11 +41,11 @@ class Phase1Recipe(RunRecipe):
     """A Phase 1 sweep: every encoder with every importance, and the controls.
 
     Attributes:
-        encoders: what embeds sentences and chunks: bert-base-uncased, xlnet-base-cased,
+        encoders: models that embed sentences and chunks: bert-base-uncased, xlnet-base-cased,
             electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a Hub id (organisation/name[@revision]).
-        importance: how sentences are weighed (`IMPORTANCE` in `core/systems/chunk_systems.py`).
-        rulers: what the content kept is read against (`core/systems/rulers.py`). With `reference-words`,
-            `other-article` is added where there are others, and `person` where every article has two references.
+        importance: methods that weigh sentences (`IMPORTANCE` in `core/systems/chunk_systems.py`).
+        rulers: systems that content kept is compared with (`core/systems/rulers.py`). With `reference-words`, NWS adds
+            `other-article` where there are other articles, and `person` where every article has two references.
     """
 
     job: ClassVar[str] = "phase1"
@@ -57,7 +57,7 @@ class Phase1Recipe(RunRecipe):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """What embeds sentences and chunks."""
+        """The models that embed sentences and chunks."""
         return self.encoders
 
     @field_validator("encoders")
@@ -73,18 +73,18 @@ IF_GIVEN = Field(exclude_if=lambda value: value is None)
 
 
 class EndpointRecipe(Strict):
-    """How systems `openai:MODEL` are asked.
+    """How NWS asks the endpoint of systems `openai:MODEL`.
 
     Attributes:
-        base_url: what stands before `/chat/completions`; OPENAI_BASE_URL unless given. The key is in OPENAI_API_KEY,
-            and never in a recipe.
-        concurrency: how many requests a run has under way at most, and how many articles.
-        drafts: of a text whose first answer has not the length that was asked for, how many more are asked for, to
-            choose the one that fits best. Each costs tokens: by default none, and 4 of an endpoint on this machine.
-        parameters: of requests, by name. A value adds the parameter, or takes the place of NWS's own; `null` leaves it
-            out; the name `max_tokens`, `seed` or `temperature` stands for what NWS computes for that one.
-        input_price, output_price: of a million tokens read and written, in any currency, for what a run has cost.
-        cached_input_price: of those that the endpoint read from its cache; by default `input_price`.
+        base_url: URL before `/chat/completions`; default: OPENAI_BASE_URL. The key is read from OPENAI_API_KEY, and
+            is never in a recipe.
+        concurrency: maximum number of requests, and of articles, that a run has under way.
+        drafts: number of further answers to ask for when the first answer has the wrong length. NWS then chooses the
+            answer that fits best. Each costs tokens. Default: 0, and 4 for an endpoint on this machine.
+        parameters: parameters of requests, by name. A value sets the parameter, and `null` removes it. The value
+            `max_tokens`, `seed` or `temperature` stands for the number that NWS computes for that parameter.
+        input_price, output_price: price of a million tokens read and written, in any currency, for the cost of a run.
+        cached_input_price: price of a million tokens that the endpoint read from its cache; default: `input_price`.
     """
 
     base_url: str | None = None
@@ -106,17 +106,18 @@ class BaselinesRecipe(RunRecipe):
     """The baselines: other ways to summarise at the same lengths.
 
     Attributes:
-        systems: what writes: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position,
+        systems: systems that write: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position,
             oracle, lead, random, reference-words, person, other-article; a generator: bart-large-cnn,
             bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, smollm2, a folder, a Hub id, or openai:MODEL.
-        encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
-        prompt: prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, a
-            summary of each n is asked for; without, one uncut summary. Default: what checkpoints of BART, GPT-2,
-            PEGASUS and T5 were trained with, and one of its own for others, see docs/generators.md.
-        length: of generators whose prompt asks for n: `exactly` (checkpoints can write no other number of words),
-            `at_most` (they end by themselves within n, and are compared at their own length), or `free` (what is longer
-            is cut). Endpoints are asked for it, and cut where they write more.
-        endpoint: how systems `openai:MODEL` are asked.
+        encoder: model that embeds sentences and chunks: a known name, a folder, or a Hub id.
+        prompt: prompt for generators that NWS does not know by name. The article replaces {article}. A prompt with {n}
+            asks for a summary of each n, and a prompt without {n} for one uncut summary. Default: the format that
+            checkpoints of BART, GPT-2, PEGASUS and T5 were trained with, and NWS's own prompt for all others
+            (docs/generators.md).
+        length: how generators meet n if their prompt asks for it. `exactly`: checkpoints cannot write another number of
+            words. `at_most`: the model ends its text within n words, and comparisons are length-matched. `free`: longer
+            texts are cut. Endpoints are asked for this length, and their texts are cut where they are too long.
+        endpoint: settings of systems `openai:MODEL`.
     """
 
     job: ClassVar[str] = "baselines"
@@ -132,7 +133,7 @@ class BaselinesRecipe(RunRecipe):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """What embeds sentences and chunks."""
+        """The models that embed sentences and chunks."""
         return (self.encoder,)
 
     @field_validator("systems")
