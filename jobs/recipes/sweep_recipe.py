@@ -106,8 +106,8 @@ class BaselinesRecipe(RunRecipe):
     """The baselines: other ways to summarise at the same lengths.
 
     Attributes:
-        systems: systems that write: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position,
-            oracle, lead, random, reference-words, person, other-article; a generator: bart-large-cnn,
+        systems: systems that write: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank,
+            position, oracle, lead, random, reference-words, person, other-article; or a generator: bart-large-cnn,
             bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, smollm2, a folder, a Hub id, or openai:MODEL.
         encoder: model that embeds sentences and chunks: a known name, a folder, or a Hub id.
         prompt: prompt for generators that NWS does not know by name. The article replaces {article}. A prompt with {n}
