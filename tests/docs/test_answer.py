@@ -52,12 +52,15 @@ def of_all(table: str, column: str, articles: str) -> list[float]:
 
 def test_how_sure_it_is_to_be_sure_is_that_measured() -> None:
     shares, n = "95 % intervals of shares that hold the truth", "The smallest n of 1"
-    held, at_edge = of_all(shares, "least", "60"), of_all(n, "at the edge, least", "60")
-    wide, above = of_all(n, "steps wide", "60"), of_all(n, "claimed, steps above", "60")
-    assert said(f"hold the truth in {min(held)} % of studies or more, those of $n^*$ in {min(at_edge)} %")
-    assert said(f"{min(wide)} to {max(wide)} steps of the grid wide, and claims lie {min(above)} to {max(above)} steps")
-    few, wide = of_all(shares, "least", "20"), of_all(n, "steps wide", "20")
-    assert said(f"hold it in {min(few)} % or more, those of $n^*$ are {min(wide)} to {max(wide)} steps wide")
+    rows: dict[str, list[str]] = defaultdict(list)
+    for articles in ("20", "60"):
+        wide, above = of_all(n, "steps wide", articles), of_all(n, "claimed, steps above", articles)
+        rows["true share in at least"].append(f"{min(of_all(shares, 'least', articles))} %")
+        rows["true $n^*$ in at least"].append(f"{min(of_all(n, 'at the edge, least', articles))} %")
+        rows["of $n^*$, in steps"].append(f"{min(wide)} to {max(wide)}")
+        rows["above $n^*$, in steps"].append(f"{min(above)} to {max(above)}")
+        rows["nothing is claimed, up to"].append(f"{max(of_all(n, 'no claim', articles)):.0f} %")
+    assert [name for name, cells in rows.items() if f"{name} | {' | '.join(cells)} |" not in PAGE] == []
 
 
 def test_what_kept_does_not_see_is_that_measured() -> None:
@@ -69,14 +72,15 @@ def test_what_kept_does_not_see_is_that_measured() -> None:
     assert said(f'A reference keeps {denied[1]} with one "not" added, and {raised[1]} with each digit raised by one.')
     assert said(f"words, shuffled, keep {shuffled[1]}.")
     assert len(systems) == 5
-    assert [name for name, shares in systems if not said(f"`{name}` {shares}")] == []
+    cells = {name: shares.removesuffix(" %").replace(", ", " % | ") for name, shares in systems}
+    assert [name for name, shares in cells.items() if f"| `{name}` | {shares} % |" not in PAGE] == []
 
 
 def test_how_often_systems_are_wrongly_said_to_have_stopped_is_that_measured() -> None:
     rates = [float(rate) for rate in re.findall(r"([.\d]+) %", told("late_gains.txt").partition("\n")[2])]
     assert len(rates) == 12
     assert max(rates) <= 5
-    assert said(f"at most {max(rates)} % are said to have stopped in the worst case")
+    assert said(f"at most {max(rates)} % of studies say wrongly that it has stopped, in the worst case")
 
 
 def test_no_claim_errs_more_often_than_is_said() -> None:
