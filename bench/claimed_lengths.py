@@ -29,14 +29,14 @@ def cells(claim: ClaimedLengths) -> Iterator[tuple[str, str]]:
     yield "", f"{claim.dataset.removesuffix('.jsonl')}, {claim.articles} articles, `{claim.system}`"
     for best in claim.best:
         yield (
-            f"most over `random`: {metric_name(best.metric)}",
+            f"largest gain over `random`: {metric_name(best.metric)}",
             f"{best.n} ({lengths_text(claim.lengths, best.may_be)})",
         )
-    yield "80 % of the longest n", ", ".join(f"{at.n} of {end}" for end, at in claim.elbows.items())
+    yield "80 % of what the longest n keeps", ", ".join(f"{at.n} of {end}" for end, at in claim.elbows.items())
     steps = (f"{at.end}: {decimals(100 * at.per_word.mean, 1)}" for at in claim.steps)
-    yield "a word more adds, to n", ", ".join(steps)
+    yield "points that one more word adds, up to n", ", ".join(steps)
     for n, share in zip((claim.low, claim.high), claim.shares, strict=True):
-        yield f"{n} words, of the longest n", f"{percent(share.mean)} ({percent_interval(share)})"
+        yield f"{n} words keep, of what the longest n keeps", f"{percent(share.mean)} ({percent_interval(share)})"
 
 
 def wrong(tested: Floats, articles: int) -> float:
