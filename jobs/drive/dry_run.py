@@ -11,7 +11,9 @@ from nws.jobs.drive.ask import Requests, requests_of
 from nws.jobs.drive.pools import Engine
 from nws.jobs.drive.progress import duration
 from nws.jobs.recipes.base import LENGTHS, SHOWN
+from nws.jobs.recipes.load import load_recipe
 from nws.jobs.recipes.plan import Plan
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 from nws.jobs.store import RunInfo, seconds_of_driver
 
 _ROW_BYTES, _WORD_BYTES = 460, 6
@@ -23,6 +25,8 @@ _NO_MATTER |= {"wait_for_machines", "stuck_after", "stop_after_equal_failures"}
 _LOADING_SECONDS = 60
 # Times what an earlier run says: a machine is busier at one time than at another.
 _LEAST, _MOST = 0.8, 1.25
+# Articles a second with the models and systems of the recipe `paper`, articles of 640 words (docs/gpu.md).
+_H100, _H200 = 24.3, 27.1
 
 
 def describe(plan: Plan) -> dict[str, Any]:
@@ -139,7 +143,9 @@ class Estimate:
 
 
 def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], engine: Engine) -> Estimate:
-    """How long a run would take, as the newest finished run of its recipe says, whatever its articles and n.
+    """Estimate how long a run would take from the newest finished run of its recipe, whatever its articles and n.
+
+    Without such a run, the time of the recipe `paper` is estimated from measured cards.
 
     Args:
         plan: what it would run.
@@ -159,6 +165,12 @@ def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], 
         and _decisive(run.recipe) == wanted
     )
     run = next(alike, None)
+    if run is None and wanted == _decisive(load_recipe(Phase1Recipe, "paper", {}).model_dump(mode="json")):
+        return Estimate(
+            f"an estimate from other cards, for articles of 640 words: an H100 took {_H100} articles a second, an "
+            f"H200 {_H200} (docs/gpu.md). No T4 was measured; its peak speed is an eighth of theirs",
+            (articles / _H200, articles / _H100),
+        )
     if run is None:
         return Estimate(
             "not known: the store has no finished run of this recipe on such a device. Submit one with a small "

@@ -1,6 +1,7 @@
 """Which runs of a store an estimate rests on, and what it makes of them. The runs are made up."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -8,7 +9,9 @@ from rich.console import Console
 from nws.jobs.drive.dry_run import Estimate, describe, estimate, print_estimate
 from nws.jobs.drive.pools import Engine
 from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.load import load_recipe
 from nws.jobs.recipes.plan import Plan
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 from tests.support.run_infos import run_info
 
 
@@ -63,6 +66,14 @@ def test_where_a_run_would_run_decides() -> None:
     on_t4 = planned(accelerator="T4")
     assert found(on_t4, run_of(planned())).seconds is None
     assert found(on_t4, run_of(on_t4, device="4 x 1/2 T4 GPU: Tesla T4 on a, b")).seconds
+
+
+def test_the_study_is_estimated_from_other_cards() -> None:
+    paper = load_recipe(Phase1Recipe, "paper", {})
+    told = found(replace(planned(), recipe=paper))
+    assert told.seconds == pytest.approx((20 / 27.1, 20 / 24.3))
+    assert told.basis.startswith("an estimate from other cards")
+    assert found(replace(planned(), recipe=paper.model_copy(update={"accelerator": "cpu"}))).seconds is None
 
 
 def test_a_training_takes_as_long_for_any_articles_of_its_test() -> None:
