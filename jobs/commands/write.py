@@ -112,8 +112,8 @@ def write(
             advance((written.articles - shown) * len(stage.lengths), 0)
             shown = written.articles
     if as_json:
-        counts = {"summaries": written.summaries, "articles": written.now, "there": written.there}
-        counts["others"] = written.others
+        counts = {"summaries": written.summaries, "articles": written.now, "already_written": written.there}
+        counts["other_lines"] = written.others
         print(json.dumps({"file": str(options.output), **counts, "failures": dict(written.failures)}))
     elif options.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""

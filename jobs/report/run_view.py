@@ -175,7 +175,7 @@ def status_json(store: Store, view: View) -> dict[str, Any]:
         **as_dict(run),
         "failed_articles": [plain_values(failure) for failure in view.reasons],
         "policies": [plain_values(policy) for policy in store.policy_infos(run.id)],
-        "of_shards": [{name: getattr(shard, name) for name in names} for shard in store.shards(run.id)],
+        "shards": [{name: getattr(shard, name) for name in names} for shard in store.shards(run.id)],
         "progress": at and {**plain_values(at), "per_second": view.span.rate, "seconds_left": view.seconds_left},
     }
 

@@ -106,7 +106,7 @@ def test_ctrl_c_ends_the_shards_and_resume_does_the_rest(tmp_path: Path) -> None
         told = json.loads(out.splitlines()[-1])
         assert told["state"] == "interrupted"
         status = finish(start(tmp_path, "status", told["run_id"], *store, program=STUB), 0)
-        states = {shard["state"] for shard in status["of_shards"]}
+        states = {shard["state"] for shard in status["shards"]}
         assert "interrupted" in states <= {"interrupted", "done"}
         outcome = finish(start(tmp_path, "resume", told["run_id"], "--engine", "inline", *store, program=STUB), 0)
         assert (outcome["run_id"], outcome["state"], outcome["failures"]) == (told["run_id"], "done", 0)

@@ -33,7 +33,7 @@ def test_one_id_stands_for_all_shards(nws, sharded: str) -> None:
     assert f"shard        2 of {sharded}" in nws("status", f"{sharded}-02").out
     assert nws("rm", sharded, "--yes").code == 1
     assert nws("cancel", sharded, "--json").json == {"run_id": sharded, "state": "interrupted", "stopped_jobs": []}
-    assert [shard["state"] for shard in nws("status", sharded, "--json").json["of_shards"]] == ["interrupted"] * 2
+    assert [shard["state"] for shard in nws("status", sharded, "--json").json["shards"]] == ["interrupted"] * 2
     refused = nws("rm", f"{sharded}-01", "--yes")
     assert (refused.code, f"nws rm {sharded}" in refused.err) == (1, True)
     assert nws("rm", sharded, "--yes", "--json").json["removed"] == sharded

@@ -96,7 +96,7 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     torn = whole[: whole.index("Ž".encode()) + 1]  # killed in the second line, inside of a letter
     (tmp_path / "out.jsonl").write_bytes(torn)
     again = nws(*asked, "--n", "3", "--json").json
-    assert (again["summaries"], again["there"], again["failures"]) == (2, 1, {})
+    assert (again["summaries"], again["already_written"], again["failures"]) == (2, 1, {})
     assert (tmp_path / "out.jsonl").read_bytes() == whole
     (tmp_path / "out.jsonl").write_bytes(whole.rstrip())  # as editors leave it: nothing is torn
     assert nws(*asked, "--n", "3", "--json").json["summaries"] == 0
@@ -105,7 +105,7 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     assert nws(*asked, "--n", "3,5", "--json").json["summaries"] == 3
     assert nws(*asked, "--max-chars", "5", "--json").json["summaries"] == 3
     nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3")
-    assert nws(*asked, "--n", "3,5", "--json").json["others"] == 6
+    assert nws(*asked, "--n", "3,5", "--json").json["other_lines"] == 6
     assert "6 lines of other articles, systems, lengths or code stayed." in nws(*asked, "--n", "3,5").err
 
 
