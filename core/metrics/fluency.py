@@ -8,9 +8,9 @@ Kann, Rothe and Filippova 2018, "Sentence-Level Fluency Evaluation: References H
 with |S| the number of tokens of S, p_M the probability that the model gives S, and p_u the product of the unigram
 probabilities of its tokens. It is in nats a token: about 0 for words drawn at random, 2 to 3 for news as it stands.
 
-Kann et al. count unigrams in the text that their model was trained on. That of a published checkpoint is not at hand:
-here p_u is the model's own, the mean of its next-token distributions over news that NWS comes with. It has no zeros,
-and depends on no article of the run.
+Kann et al. count unigrams in the text that their model was trained on. For a published checkpoint this text is not
+available. So p_u comes from the model itself: it is the mean of its next-token distributions over news that NWS is
+shipped with. It has no zeros, and does not depend on the articles of the run.
 """
 
 import json
@@ -33,9 +33,9 @@ from nws.core.text.dataset import BUNDLED
 from nws.core.text.language import Language
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."
-# Of each bundled article: 24 of them say more than the whole of three.
+# Of each bundled article. This much of 24 articles says more than the whole of three.
 _UNIGRAM_TOKENS = 128
-# A pass holds the scores of every token of the vocabulary: at 1,024 tokens and 150,000 words 600 MB, twice.
+# At each of its tokens, a pass holds a score for the whole vocabulary: at 1,024 tokens and 150,000 words 600 MB, twice.
 _TOKENS_AT_ONCE = 1024
 
 
@@ -44,8 +44,8 @@ class Fluency:
     """The configuration of fluency, a `nws.core.metrics.model_metric.ModelMetric`.
 
     Attributes:
-        model: a causal language model, resolved.
-        language: whose bundled articles the unigram probabilities are taken from.
+        model: the causal language model, resolved.
+        language: the language of the bundled articles from which the unigram probabilities come.
     """
 
     name: ClassVar[str] = "fluency"
@@ -63,7 +63,7 @@ class Fluency:
         return f"fluency|SLOR|model:{self.model}|unigrams:{unigrams}"
 
     def load(self, device: torch.device) -> "FluencyScorer":
-        """The scorer, with its model.
+        """Load the model, and return its scorer.
 
         Raises:
             ModelError: the checkpoint is no causal language model, or states no token to begin with.
@@ -74,8 +74,9 @@ class Fluency:
 class FluencyScorer:
     """A language model that says how fluent texts are.
 
-    On a CPU the fluency of a text depends on the text alone, to the last bit, as that of a reward must: only texts of
-    the same number of tokens go through the model together. A GPU pads, since passes of few tokens leave it idle.
+    On a CPU the fluency of a text depends on the text alone, to the last bit, since it may be a reward. So only texts
+    with the same number of tokens go through the model together. On a GPU texts are padded, since passes of few tokens
+    would leave it idle.
     """
 
     def __init__(self, fluency: Fluency, device: torch.device) -> None:
@@ -89,9 +90,9 @@ class FluencyScorer:
         self._log_unigrams = self._log_mean_distribution([article["article"] for article in articles])
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
-        """SLOR of each summary, of which the article is not read; 0 of one without a token. Equal texts are read once.
+        """Return the SLOR of each (article, summary). The article is not read. A summary without a token has 0.
 
-        What goes beyond the model's window is not read.
+        Equal texts are read once. Only the part of a text that fits into the model's window is read.
         """
         texts = list(dict.fromkeys(text.strip() for _, text in summaries))
         tokens = self._tokenized(texts, self._max_length)
@@ -110,7 +111,7 @@ class FluencyScorer:
         return [by_text[text.strip()] for _, text in summaries]
 
     def _log_mean_distribution(self, texts: Sequence[str]) -> torch.Tensor:
-        """Ln p_u of every token of the vocabulary, (vocabulary,) float64."""
+        """Return ln p_u of every token of the vocabulary, (vocabulary,) float64."""
         tokens = self._tokenized(texts, min(_UNIGRAM_TOKENS, self._max_length))
         total: Any = 0
 
@@ -125,7 +126,7 @@ class FluencyScorer:
         return torch.log(total / total.sum())
 
     def _log_probabilities(self, tokens: Tokens, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log probabilities of every token in every place but the first, and the ids that stand there.
+        """Return log probabilities of every token at every place but the first, and the ids that stand there.
 
         Returns:
             float32 of shape (texts, places, vocabulary), and int64 of shape (texts, places).
@@ -135,7 +136,7 @@ class FluencyScorer:
         return torch.log_softmax(logits[:, :-1].float(), dim=-1), inputs["input_ids"][:, 1:]
 
     def _tokenized(self, texts: Sequence[str], most: int) -> Tokens:
-        """Each text behind the token that a text begins with, cut to `most` tokens."""
+        """Tokenize each text, put the first token of a text before it, and cut it to `most` tokens."""
         rows = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
         return joined({"input_ids": [[self._begin, *row][:most] for row in rows]})
 
@@ -145,7 +146,7 @@ class FluencyScorer:
 
 
 def _first_token(tokenizer: Any, model: ModelRef) -> int:
-    """The token put before a text, so that its first token has a probability, too."""
+    """Return the token that is put before a text, so that the text's first token has a probability, too."""
     ids = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
     first = next((token for token in ids if token is not None), None)
     if first is None:

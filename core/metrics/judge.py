@@ -1,4 +1,4 @@
-"""A language model behind an endpoint as a judge of summaries: what it is asked, and how a score is read of its reply.
+"""A language model behind an endpoint judges summaries: what it is asked, and how a score is read from its reply.
 
 `nws judge` asks it about the summaries of a file. A plugin that has a `Judge` among its `METRICS` makes it a metric of
 a run.
@@ -28,7 +28,7 @@ DEFAULT_PROMPT = (
     "Article:\n{article}\n\nSummary:\n{summary}\n\nScore:"
 )
 MOST_TOKENS = 512
-"""Of a reply: enough for some sentences before the score."""
+"""The most tokens of a reply: enough for some sentences before the score."""
 _WIDEST_SCALE = 1_000
 _SHOWN_CHARACTERS = 100
 _CUT = "length"  # `finish_reason` of a reply that has used up its tokens
@@ -39,9 +39,10 @@ _LABEL = (
 )
 _BRACKETED = r"\[\[(?P<score>[0-9]{1,4})\]\]"
 _BEFORE = r"[^\w\-−.,]*"
-# Neither a decimal, a fraction, a range, nor a choice of two.
+# What may not follow a score, since then it is part of a decimal, a fraction, a range, or a choice of two.
 _NO_MORE = r"(?!(?!점)\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\s*(?:to|of|out|or|and)\b)"
-# The end of what is stated: of the text, a line, or a sentence, or a reason. "2 facts are missing" is no verdict of 2.
+# What must follow a score: the end of the text, of a line or of a sentence, or a reason. So "2 facts are missing" is no
+# score of 2.
 _END = (
     r"(?:\s*(?:points?|stars?|점(?:입니다|이다)?))?[*_`\"'”’)\]}]*\s*"
     r"(?:$|\n|…|[.;:!?](?!\S*\w)|[-–—(]\s*[^\W\d]|,\s*[\"'\n]|,?\s*(?:because|since|as|which)\b)"
@@ -61,17 +62,19 @@ class Scale:
 
 @dataclass(frozen=True)
 class Judge:
-    """A model that scores summaries, with all that decides its replies but the texts. As a metric, call it.
+    """A model that scores summaries, with everything that decides its replies except the texts.
+
+    As a metric, it is called with each summary.
 
     Attributes:
-        endpoint: the model and where it is; its own prompt is not used.
-        prompt: the message, with a place for the `{summary}`, and if wanted for the `{article}` and the ends of the
+        endpoint: the model and its address. The prompt of the endpoint is not used.
+        prompt: the message to the model. It has to name `{summary}`, and may name `{article}` and the ends of the
             scale, `{low}` and `{high}`. A brace that is part of the prompt is written twice.
-        scale: of the scores.
-        seed: is sent with each request.
+        scale: the scale of the scores.
+        seed: the seed that is sent with each request.
 
     Raises:
-        RecipeError: the prompt does not name the summary once, or names anything else.
+        RecipeError: the prompt does not name the summary exactly once, or names something unknown.
     """
 
     endpoint: Endpoint
@@ -92,22 +95,22 @@ class Judge:
 
     @property
     def signature(self) -> str:
-        """All that decides a reply but the texts."""
+        """Everything that decides a reply except the texts."""
         scale = f"scale:{self.scale.low}-{self.scale.high}"
         parts = [self.endpoint.model, self.endpoint.url.rstrip("/"), f"prompt:{self.prompt_sha256}", scale]
         changed = [f"parameters:{json.dumps(self.endpoint.parameters)}"] if self.endpoint.parameters else []
         return "|".join(["judge", *parts, "temperature:0", f"seed:{self.seed}", *changed])
 
     def message(self, article: str, summary: str) -> str:
-        """What the model reads on a summary."""
+        """Return the message that the model gets about a summary."""
         return self.prompt.format(article=article, summary=summary, low=self.scale.low, high=self.scale.high)
 
     def score(self, reply: str, finish: object) -> int | None:
-        """The score that a reply states; None where it states none, or was cut before its end (`finish`)."""
+        """Return the score that a reply states; None where it states none, or was cut off before its end (`finish`)."""
         return None if finish == _CUT else read_score(reply, self.scale)
 
     def __call__(self, summary: str, references: Sequence[str], article: str) -> float:
-        """The score of a summary, asked for at once. References are not read.
+        """Ask for the score of one summary, and return it. References are not read.
 
         Raises:
             EndpointError: the endpoint does not answer, or refuses the key or the model.
@@ -140,10 +143,10 @@ def make_judge(
     concurrency: int = 8,
     parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> Judge:
-    """A judge from plain values; its endpoint is that of the environment unless a URL is given.
+    """Make a judge from plain values. Without a URL, the endpoint is that of the environment.
 
     Raises:
-        RecipeError: the URL, the prompt, the scale or a parameter is none.
+        RecipeError: the URL, the prompt, the scale or a parameter is invalid.
     """
     if not 0 <= scale[0] < scale[1] <= _WIDEST_SCALE:
         raise RecipeError(
@@ -151,23 +154,25 @@ def make_judge(
             f"{scale[0]},{scale[1]}.",
             settings=("scale",),
         )
-    # `read_score` knows thoughts, and replies are kept whole.
+    # Outputs are not cleaned: `read_score` removes thoughts itself, and replies are stored whole.
     endpoint = Endpoint(model, url or default_url(), concurrency=concurrency, parameters=parameters, clean_outputs=())
     return Judge(endpoint, prompt, Scale(*scale), seed)
 
 
 def without_score(answer: EndpointAnswer) -> str:
-    """What a model has done whose reply holds no score, to follow its name."""
+    """Return what a model did whose reply holds no score, in words that follow the model's name."""
     return answer.problem or f"stated no score: {answer.text[:_SHOWN_CHARACTERS]!r}"
 
 
 def read_score(reply: str, scale: Scale) -> int | None:
-    """The score that a reply states: alone, also in its first or last line, behind "Score:", or in double brackets.
+    """Read the score that a reply states.
 
-    Nothing is guessed: a reply that could be read in two ways holds none. "It has 3 mistakes" is no score of 3.
+    It stands alone, also on the first or last line, or after "Score:", or in double brackets.
+
+    Nothing is guessed. A reply that could be read in two ways has no score, and "It has 3 mistakes" is no score of 3.
 
     Returns:
-        A whole number of the scale; None where the reply states none, several, or one that is not on the scale.
+        A whole number on the scale; None where the reply states no score, several, or one that is not on the scale.
     """
     answer = without_thoughts(reply)
     if answer is None:
@@ -188,7 +193,7 @@ def read_score(reply: str, scale: Scale) -> int | None:
 
 
 def _on_a_line(alone: re.Pattern[str], answer: str) -> list[re.Match[str]]:
-    """A number that is the first or the last line, where no other line begins with one, as those of a list do."""
+    """Find a number that is the first or last line, where no other line begins with a number, as in a list."""
     lines = [line for line in answer.splitlines() if line.strip()]
     numbered = [line for line in lines if re.match(r"\W*[0-9]", line)]
     is_alone = len(numbered) == 1 and numbered[0] in (lines[0], lines[-1])

@@ -1,31 +1,33 @@
-"""Content kept: how much of the reference's content a summary has, above what any text of its kind would have.
+"""Content kept: how much of the reference's content a summary has, above what a text about something else would have.
 
-Of a summary of an article, with its recall R against the article's first reference and the floor F, the mean of its
-recall against references of twelve other articles:
+Let R be the recall of a summary against the article's first reference. The floor F is the mean of its recalls against
+references of twelve other articles. Then
 
     kept = (R - F) / (1 - F)
 
-0 is what a text about something else gets, 1 the whole reference. A plain difference would favour long summaries, whose
-floor is higher. `kept` takes the recall of BERTScore (Zhang et al. 2020, section 3), with two changes, by which it
-agrees better with people (`python -m bench.kept_weights`). Each token of the reference is weighed by how rare it is in
-the references of the panel (idf), so that "the" weighs nothing. Tokens are matched by the mean of two cosines: that of
-BERTScore's layer, and that of layer 0, the embeddings, where a token has seen no other one. `kept_words` needs no
-model: its recall is the share of the reference's distinct tokens that the summary has, weighed by idf, too.
+A text about something else has about 0, and the whole reference has 1. A plain difference R - F would favour long
+summaries, whose floor is higher.
 
-Recall is a weighted sum over the reference's tokens, so it splits by the kind of word that a token belongs to
-(`nws.core.text.word_kinds`). For article i and kind k, let s be the share of the reference's weight that its tokens of
-this kind have, R the weighted recall of these tokens, and F that of the tokens of this kind in the twelve other
-references, taken together. Of kind k, systems keep over all articles
+The recall of `kept` is that of BERTScore (Zhang et al. 2020, section 3) with two changes, which make it agree better
+with people (`python -m bench.kept_weights`). Each token of the reference is weighted by how rare it is in the
+references of the panel (idf), so "the" weighs nothing. Tokens are matched by the mean of two cosines: one in
+BERTScore's layer, and one in layer 0, the embeddings, where a token has seen no other token. `kept_words` needs no
+model: its recall is the share of the reference's distinct tokens that the summary has, also weighted by idf.
+
+Recall is a weighted sum over the reference's tokens, so it can be split by the kind of word that a token belongs to
+(`nws.core.text.word_kinds`). For article i and kind k, let s be the weight of the reference's tokens of this kind, as a
+share of the weight of all its tokens. Let R be the weighted recall of these tokens, and F that of the tokens of this
+kind in the twelve other references, taken together. Of kind k, a system keeps over all articles
 
     sum s (R - F) / sum s (1 - F)
 
-An article whose reference, or whose others, lack the kind is left out. Each kind is a share of its own ceiling, so the
-kinds do not add up to content kept.
+An article is left out if its reference, or all twelve others, lack the kind. Each kind is a share of its own ceiling,
+so the kinds do not add up to content kept.
 
-The floor of an article depends on its dataset alone, and not on what else is in its bundle: its others are drawn by
-content from a panel, which is drawn by content from all articles that a run has of the dataset.
+The floor of an article depends on its dataset alone, and not on the other articles of its bundle. The twelve others are
+chosen by their content from a panel, which is chosen by content from all articles that a run has of the dataset.
 
-Neither is a measure of truth: with "not" put in, a summary keeps 99 % of its content, with changed numbers 97 %.
+Neither metric measures truth: with one "not" added, a reference keeps 99 % of its content, with changed numbers 97 %.
 """
 
 import functools
@@ -48,14 +50,17 @@ from nws.core.text.length import idf_of
 from nws.core.text.near_copies import are_near_copies
 from nws.core.text.word_kinds import KIND_TERMS, KINDS, find_kinds, load_tagger
 
-if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
+if TYPE_CHECKING:  # importing PyTorch takes seconds, and `kept_words` does not need it
     from nws.core.metrics.bertscore import BertScorer, Reference
     from nws.core.models.tokens import IntArray
 
 PANEL = 256
-"""Articles of a dataset whose references may be others. Each process embeds them once."""
-DISTRACTORS = 12
-"""Of each article. On dialogues, shares differ by up to 0.1 points from those with 24, and with 6 by up to 0.2."""
+"""The most articles of a dataset from which others are chosen. Each process embeds their references once."""
+OTHERS = 12
+"""The number of other articles for each article.
+
+On dialogues, shares differ by up to 0.1 points from those with 24 others. With 6 others they differ by up to 0.2.
+"""
 KEPT_SIGNATURE = (
     f"ref:first|floor:mean of {DISTRACTORS} references of other articles, of {PANEL} drawn by content|(R-F)/(1-F)"
 )
@@ -64,7 +69,7 @@ KEPT_RECALL = "R:recall by idf of tokens, mean cosine of layer 0 and the layer"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Articles of one dataset, in the order of their ids. An article's others are drawn from them."""
+    """Articles of one dataset, in the order of their ids. The others of each article are chosen from them."""
 
     dataset: str
     articles: tuple[Article, ...]
@@ -77,28 +82,29 @@ class Panel:
 
 
 def draw_panel(dataset: str, articles: Iterable[Article]) -> Panel:
-    """The `PANEL` articles with the smallest ids, which are hashes of the content: their order does not matter.
+    """Choose the `PANEL` articles with the smallest ids.
 
-    An article without a reference, which fails in a run, is none of them.
+    Ids are hashes of the content, so the order of the articles does not matter. An article without a reference is never
+    chosen, since it fails in a run.
     """
     with_reference = (article for article in articles if article.references)
     return Panel(dataset, tuple(sorted(with_reference, key=lambda article: article.id)[:PANEL]))
 
 
 def by_dataset(panels: Iterable[Panel]) -> Mapping[str, Panel]:
-    """The panel of each dataset; one without articles for a dataset that has none."""
+    """Map each dataset to its panel. A dataset without a panel has one without articles."""
     return defaultdict(lambda: Panel("", ()), {panel.dataset: panel for panel in panels})
 
 
 def first_references(panel: Panel) -> list[str]:
-    """The reference of each article, by which tokens are weighed."""
+    """Return the first reference of each article. Tokens are weighted by these."""
     return [article.references[0] for article in panel.articles]
 
 
-def draw_distractors(article: Article, panel: Panel) -> tuple[Article, ...]:
-    """The articles with whose references an article's floor is measured, at most `DISTRACTORS`, drawn by content.
+def others(article: Article, panel: Panel) -> tuple[Article, ...]:
+    """Choose the articles whose references measure an article's floor: at most `OTHERS`, by their content.
 
-    None of them tells the same: has its text or its reference, or nearly its text. There may be none.
+    None of them tells the same as the article (`tells_the_same`). There may be none.
     """
     drawn = sorted(panel.articles, key=functools.partial(_place, article))
     return tuple(itertools.islice((other for other in drawn if not is_same_story(article, other)), DISTRACTORS))
@@ -108,36 +114,39 @@ def _place(article: Article, other: Article) -> bytes:
     return hashlib.blake2b(f"{article.content_hash}{other.content_hash}".encode(), digest_size=8).digest()
 
 
-def is_same_story(article: Article, other: Article) -> bool:
-    """Whether another article has this one's text or its reference, or nearly its text: it shows nothing then."""
+def tells_the_same(article: Article, other: Article) -> bool:
+    """Return whether another article has this one's text or reference, or nearly its text.
+
+    Its reference then says nothing about the floor.
+    """
     if article.content_hash == other.content_hash or article.references[0] == other.references[0]:
         return True
     return are_near_copies(article, other)
 
 
 _FILE = "file"
-# Rows whose token vectors are held at a time.
+# The rows whose token vectors are in memory at a time.
 _ROWS_AT_ONCE = 256
 # From a text to its distinct tokens.
 Tokens = Callable[[str], AbstractSet[str]]
 
 
 def kept(recalls: Sequence[float]) -> float:
-    """Content kept, from the recall against an article's own reference and then those against others'.
+    """Return content kept, from the recall against an article's own reference, followed by those against the others'.
 
-    At most 1; below 0 where texts about something else are recalled better. It ends at -1: a floor next to 1, as of
-    references of one word, leaves too little above it to divide by.
+    It is at most 1. It is below 0 if the summary recalls other references better. It is at least -1, since a floor
+    close to 1, as that of references of one word, leaves too little above it to divide by.
     """
     own, floor = recalls[0], math.fsum(recalls[1:]) / len(recalls[1:])
     return max(-1.0, (own - floor) / (1 - floor)) if floor < 1 else 0.0
 
 
 def kept_by_kind(values: FloatArray) -> dict[str, float]:
-    """The terms of both sums for each kind that an article has, by `KIND_TERMS`.
+    """Return the terms of both sums for each kind that an article has, by `KIND_TERMS`.
 
     Args:
-        values: (4 · kinds,): of the reference's tokens of each kind the weighted recall times their weight, the same of
-            the others' tokens, then both weights.
+        values: (4 · kinds,): for each kind, the weighted recall of the reference's tokens times their weight; the same
+            for the others' tokens; the weight of the reference's tokens; and that of the others' tokens.
     """
     own, others_own, share, weight = np.split(values, 4)
     has = (share > 0) & (weight > 0)
@@ -147,44 +156,44 @@ def kept_by_kind(values: FloatArray) -> dict[str, float]:
 
 
 class WordsKept:
-    """Content words kept by summaries, and the other articles that the floor is measured with.
+    """Measures the content words that summaries keep, and chooses the other articles for the floor.
 
     Args:
-        panels: one for each dataset; of articles of other datasets nothing is said.
-        tokens: the distinct tokens of a text.
+        panels: one panel for each dataset. Articles of other datasets have no others.
+        tokens: the function from a text to its distinct tokens.
     """
 
     def __init__(self, panels: Sequence[Panel], tokens: Tokens) -> None:
         self._panels = by_dataset(panels)
         self._tokens = tokens
         self._idf = functools.cache(lambda dataset: idf_of([*map(tokens, first_references(self._panels[dataset]))]))
-        # The summaries of an article follow each other, and a bundle has few articles.
-        self._others = functools.lru_cache(maxsize=1_024)(lambda one: draw_distractors(one, self._panels[one.dataset]))
+        # The summaries of an article come one after the other, and a bundle has few articles.
+        self._others = functools.lru_cache(maxsize=1_024)(lambda one: others(one, self._panels[one.dataset]))
         self._own_first = functools.lru_cache(maxsize=64)(self._weigh_references)
         self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
 
     def words(self, article: Article, summary: str) -> float:
-        """`kept_words` of a summary of an article that has others."""
+        """Return `kept_words` of a summary of an article that has others."""
         tokens = self._tokens(summary)
         return kept([weighed.recall(tokens) for weighed in self._own_first(article)])
 
     def nearest_reference(self, article: Article) -> str:
-        """The reference of the other article that is most like this one's text, by the cosine of their tokens' idf.
+        """Return the reference of another article that is most similar to this article's text.
 
-        What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
-        where there are no others.
+        Similarity is the cosine of the tokens' idf. What this reference keeps is what the topic alone tells: what one
+        knows about an article from other news. It is empty where there are no others.
         """
         tokens = self._tokens(article.text)
 
         def unlikeness(other: Article) -> float:
             return -self._weighed(article.dataset, other.references[0]).likeness(tokens)
 
-        # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
+        # `tells_the_same` takes longer than the similarity, so it is asked of the most similar articles first.
         likest_first = sorted(self._panels[article.dataset].articles, key=unlikeness)
         return next((other.references[0] for other in likest_first if not is_same_story(article, other)), "")
 
     def _weigh_references(self, article: Article) -> "list[_Weighed]":
-        """The article's own first reference, then those of its others."""
+        """Weight the article's own first reference, then those of its others."""
         own_first = (article, *self._others(article))
         return [self._weighed(article.dataset, one.references[0]) for one in own_first]
 
@@ -194,19 +203,19 @@ class WordsKept:
 
 
 class KeptScorer(WordsKept):
-    """Content kept by BERTScore, besides content words kept.
+    """Measures content kept by BERTScore, besides content words kept.
 
-    The references of a panel are embedded once in a process, all together. On a GPU a vector's last bits depend on what
-    else is in its pass. So they are the same whichever bundles this process gets, and in whatever order.
+    A process embeds the references of a panel once, all together. On a GPU, the last bits of a vector depend on the
+    other texts of its pass. So embedding them together makes the vectors the same for any bundles and any order.
 
     Args:
-        panels, tokens: as of `WordsKept`.
-        scorer: of BERTScore.
-        kinds: the signature of the kinds of words to tell (`nws.core.text.word_kinds`), "" for none.
+        panels, tokens: as for `WordsKept`.
+        scorer: the scorer of BERTScore.
+        kinds: the signature of the kinds of words to tell (`nws.core.text.word_kinds`), or "" for none.
 
     Attributes:
-        token_idf: from a dataset to the idf of each token of the vocabulary among the references of its panel,
-            (vocabulary,).
+        token_idf: the function from a dataset to the idf of each token of the vocabulary, (vocabulary,), among the
+            references of its panel.
     """
 
     def __init__(self, panels: Sequence[Panel], scorer: "BertScorer", tokens: Tokens, kinds: str = "") -> None:
@@ -217,9 +226,10 @@ class KeptScorer(WordsKept):
         self.token_idf = functools.cache(lambda dataset: scorer.idf(first_references(self._panels[dataset])))
 
     def against(self, articles: Iterable[Article]) -> "dict[Article, tuple[Reference, ...]]":
-        """For each article that has others: its first reference, then those of the others, embedded.
+        """Map each article that has others to its first reference, followed by those of the others, embedded.
 
-        The first is embedded where the panel has it, since it is another's then, too; else it is the text.
+        The article's own reference is embedded if the panel has it, since it then serves other articles, too. Otherwise
+        it is the text.
         """
         against = {}
         for article in dict.fromkeys(articles):
@@ -229,9 +239,9 @@ class KeptScorer(WordsKept):
         return against
 
     def token_kinds(self, article: Article) -> "tuple[IntArray, ...]":
-        """The kinds of the tokens of an article's own first reference and of its others', as `Crossing` numbers them.
+        """Return the kinds of the tokens of an article's own first reference and of its others', as in `Crossing`.
 
-        None where kinds are not told.
+        The tuple is empty where kinds are not told.
         """
         if self._tag is None:
             return ()
@@ -241,7 +251,7 @@ class KeptScorer(WordsKept):
         return own, *(kinds + len(KINDS) for kinds in of_others)
 
     def _embed_panel(self, dataset: str) -> "Mapping[str, Reference]":
-        """The references of a panel by their text; one without words is the empty text."""
+        """Embed the references of a panel, by their text. One without words stays an empty text."""
         from nws.core.models.batching import equal_length_batches
 
         references = list(dict.fromkeys(first_references(self._panels[dataset])))
@@ -252,7 +262,7 @@ class KeptScorer(WordsKept):
 class _Weighed:
     """A reference as the idf of each of its distinct tokens. Many texts are compared with it.
 
-    Sums are exact (fsum): sets have another order in each process, and other sums would depend on it.
+    Sums are exact (fsum). Sets have another order in each process, and ordinary sums would depend on it.
     """
 
     def __init__(self, weights: Mapping[str, float]) -> None:
@@ -261,23 +271,23 @@ class _Weighed:
         self._length = math.sqrt(math.fsum(weight**2 for weight in weights.values()))
 
     def recall(self, tokens: AbstractSet[str]) -> float:
-        """The share of the weights that `tokens` have; 0 where nothing weighs anything."""
+        """Return the share of the weights that `tokens` have; 0 where all weights are 0."""
         weights = self._weights
         return math.fsum([weights[token] for token in tokens if token in weights]) / self._sum if self._sum else 0.0
 
     def likeness(self, tokens: AbstractSet[str]) -> float:
-        """The cosine with a text that has `tokens`, up to a factor that this text decides alone."""
+        """Return the cosine with a text that has `tokens`, up to a factor that depends on that text alone."""
         common = math.fsum([weight**2 for token, weight in self._weights.items() if token in tokens])
         return common / self._length if common else 0.0
 
 
 def make_kept(name: str, options: Options) -> RowMetric:
-    """Content kept of BERTScore with the options' backbone, by the rows of a file.
+    """Make content kept by BERTScore with the options' backbone, for the rows of a file.
 
-    The other articles are the other documents of the file (`with_distractors`), so the numbers depend on all rows.
+    The other articles are the other documents of the file (`with_others`), so a score depends on all rows.
 
     Raises:
-        RecipeError, ModelError: as of BERTScore.
+        RecipeError, ModelError: as for BERTScore.
     """
     from nws.core.metrics.model_metric import bertscore_config
 
@@ -290,24 +300,24 @@ def make_kept(name: str, options: Options) -> RowMetric:
 
 
 def kinds_of(options: Options) -> str:
-    """The signature of the kinds of words that are told of texts with these options, "" for none."""
+    """Return the signature of the kinds of words that are told for texts with these options, or "" for none."""
     return "" if options.tokenizer not in (None, "rouge_score") else find_kinds("ko" if options.lang == "ko" else "en")
 
 
 def kind_terms(options: Options, rows: Sequence[Row]) -> FloatArray:
-    """The `KIND_TERMS` of the rows of a file, (rows, 2 · kinds); NaN of a kind that a row lacks.
+    """Return the `KIND_TERMS` of the rows of a file, (rows, 2 · kinds); NaN for a kind that a row lacks.
 
     Raises:
-        RecipeError, ModelError: as of BERTScore.
+        RecipeError, ModelError: as for BERTScore.
     """
     from nws.core.metrics.model_metric import bertscore_config
 
     return _measured(bertscore_config(options), kinds_of(options), tuple(rows))[1]
 
 
-@functools.lru_cache(maxsize=2)  # content kept, and then its kinds, are asked for the same rows
+@functools.lru_cache(maxsize=2)  # first content kept and then its kinds are asked for, of the same rows
 def _measured(config: BertScoreConfig, kinds: str, rows: tuple[Row, ...]) -> tuple[list[float], FloatArray]:
-    """Content kept, and the `KIND_TERMS`, of the rows of a file."""
+    """Return content kept, and the `KIND_TERMS`, of the rows of a file."""
     from nws.core.arithmetic import one_thread
     from nws.core.metrics.model_metric import loaded_bertscore
 
@@ -333,7 +343,7 @@ def _measured(config: BertScoreConfig, kinds: str, rows: tuple[Row, ...]) -> tup
 
 
 def make_kept_words(name: str, options: Options) -> RowMetric:
-    """Content words kept, which needs no model, by the rows of a file."""
+    """Make content words kept, which needs no model, for the rows of a file."""
     tokenizer = text_tokenizer(options)
 
     def measure(rows: Sequence[Row]) -> list[float]:
@@ -346,16 +356,16 @@ def make_kept_words(name: str, options: Options) -> RowMetric:
     return RowMetric(name, signature, measure)
 
 
-def with_distractors(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
-    """The document of each row, and the panel of those that others are drawn from.
+def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
+    """Return the document of each row as an article, and the panel from which others are chosen.
 
-    Rows with the same source are of one document; without sources, those with the same references.
+    Rows with the same source belong to one document. Without sources, rows with the same references do.
 
     Raises:
-        CorpusError: a row has no others: the rows are of one document, or have one reference.
+        CorpusError: a row has no others, since all rows belong to one document or have one reference.
     """
     articles = [Article(_FILE, "", "", row.source or "\n".join(row.references), row.references) for row in rows]
-    # Of rows that have other references of one document, the panel has one, whatever the order of rows.
+    # If rows of one document have different references, the panel has one of them, whatever the order of rows.
     by_text = {article.text: article for article in sorted(set(articles), key=lambda a: a.references, reverse=True)}
     panel = draw_panel(_FILE, by_text.values())
     for article in dict.fromkeys(articles):

@@ -47,13 +47,13 @@ Stage = Callable[..., Any]
 def meteor(
     references: References = "best", stem: bool = True, wordnet: Any = None, tokenizer: Tokenizer = MTEVAL
 ) -> RowMetric:
-    """METEOR (NLTK) of each row, in [0, 1); over rows the mean.
+    """Make the metric METEOR (NLTK). The score of a row is in [0, 1), and the score of many rows is the mean.
 
     Args:
-        references: the best reference counts, or the mean over references.
-        stem: match equal Porter stems (of English words).
-        wordnet: NLTK's reader of WordNet, to match synonyms; None to leave them unmatched.
-        tokenizer: cuts every text into tokens.
+        references: how several references count: the best one, or their mean.
+        stem: whether equal Porter stems (of English words) are matched.
+        wordnet: NLTK's reader of WordNet, for matching synonyms; None to leave them unmatched.
+        tokenizer: the tokenizer of all texts.
     """
     stages: dict[str, Stage] = {"exact": exact_match}
     if stem:
@@ -98,14 +98,14 @@ def _align(prediction: Sequence[str], reference: Sequence[str], stages: Iterable
 
 
 def make_meteor(name: str, options: Options) -> RowMetric:
-    """METEOR with the options' tokenizer. Stems and synonyms are matched in English only."""
+    """Make METEOR with the options' tokenizer. Stems and synonyms are matched in English only."""
     tokenizer = translation_tokenizer(options)
     is_english = tokenizer is MTEVAL
     return meteor(options.references, is_english, find_wordnet() if is_english else None, tokenizer)
 
 
 def _chunks(matches: Sequence[Match]) -> int:
-    """Runs of matches that are adjacent, and in the same order, in both texts."""
+    """Count the runs of matches that are adjacent, and in the same order, in both texts."""
     return 1 + sum(after != (before[0] + 1, before[1] + 1) for before, after in pairwise(matches))
 
 
@@ -122,9 +122,9 @@ class _SystemWordNet(WordNetCorpusReader):  # type: ignore[misc]  # nltk has no 
 
 
 def find_wordnet() -> WordNetCorpusReader | None:
-    """WordNet 3.0, or None where it is not installed.
+    """Return WordNet 3.0, or None where it is not installed.
 
-    Looked for in NLTK's data, and in `SYSTEM_FOLDERS`. Loaded once per folder (about 2 s).
+    It is looked for in NLTK's data, then in `SYSTEM_FOLDERS`. Loading takes about 2 s, and is done once per folder.
     """
     for resource in ("corpora/wordnet", "corpora/wordnet.zip"):
         try:
@@ -139,6 +139,6 @@ def find_wordnet() -> WordNetCorpusReader | None:
 @cache
 def _reader(folder: Path) -> WordNetCorpusReader:
     nltk.data.path.append(str(folder))  # NLTK refuses to open files anywhere else
-    with warnings.catch_warnings():  # that there are no other languages, which nobody asked for
+    with warnings.catch_warnings():  # the warning is about other languages, which nobody asked for
         warnings.filterwarnings("ignore", message="The multilingual functions are not available")
         return _SystemWordNet(str(folder), omw_reader=None)

@@ -1,8 +1,8 @@
-"""The interface of metrics: rows in, statistics of each row out, and a score from the statistics of any rows.
+"""The interface of metrics: from rows to statistics of each row, and from the statistics of any rows to a score.
 
-Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled. `RowMetric` is for
-all others: a function computes them, and the score of rows is the mean. `pair_metric` makes one of what compares a
-prediction with one reference at a time: it has the rule for several references.
+These are two steps so that the rows of a corpus metric (BLEU) can be resampled. Every other metric is a `RowMetric`: a
+function computes the score of each row, and the score of many rows is their mean. `pair_metric` makes a `RowMetric`
+from a function that compares a prediction with one reference. It applies the rule for several references.
 """
 
 from collections import Counter
@@ -25,9 +25,9 @@ PRECISION_RECALL_F1 = ("precision", "recall", "f1")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One prediction with its references, and the text it summarises where that is known.
+    """One prediction with its references, and the text that it summarises where that is known.
 
-    The texts are `cleaned`, as those of a run are: a metric gives the same for both.
+    The texts are `cleaned`, as those of a run are, so a metric gives them the same score as in a run.
     """
 
     prediction: str
@@ -45,7 +45,7 @@ class Metric(Protocol):
     """A metric with all its options chosen.
 
     Attributes:
-        mean_over_rows: whether the score of rows is the mean of their own scores.
+        mean_over_rows: whether the score of many rows is the mean of the scores of each.
     """
 
     mean_over_rows: ClassVar[bool]
@@ -63,21 +63,24 @@ class Metric(Protocol):
         """Names of the values of a score: `PRECISION_RECALL_F1` or `("score",)`."""
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """Statistics of each row, (rows, statistics).
+        """Return the statistics of each row, (rows, statistics).
 
-        They depend on nothing but the row; content kept depends on the other rows, too. Where the score is no mean
-        over rows they are counts, of which `score` needs but the sums.
+        They depend on the row alone, except that content kept depends on the other rows, too. If the score is not a
+        mean over rows, the statistics are counts, of which `score` needs only the sums.
         """
 
     def score(self, statistics: FloatArray) -> FloatArray:
-        """The score of the rows whose statistics these are, (parts,): for one row its own, for all the corpus's."""
+        """Return the score of the rows that have these statistics, (parts,).
+
+        These may be the statistics of one row, or of all rows of a corpus.
+        """
 
 
 def require_sources(name: str, rows: Sequence[Row]) -> None:
-    """Check the rows of a metric that compares a prediction with its source.
+    """Check that every row has a source, for a metric that compares a prediction with it.
 
     Raises:
-        CorpusError: a row has none.
+        CorpusError: a row has no source.
     """
     for number, row in enumerate(rows, start=1):
         if row.source is None:
@@ -88,7 +91,7 @@ class MeanOverRows:
     """Base of metrics whose statistics are the scores of the rows, and whose score is their mean.
 
     Attributes:
-        parts: one value, unless a metric has others.
+        parts: the names of the values of a score.
     """
 
     __slots__ = ()
@@ -96,19 +99,19 @@ class MeanOverRows:
     parts: tuple[str, ...] = ("score",)
 
     def score(self, statistics: FloatArray) -> FloatArray:
-        """Mean over rows."""
+        """Return the mean over rows."""
         return np.asarray(statistics.mean(axis=0), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class RowMetric(MeanOverRows):
-    """A metric that a function computes for each row; over rows the mean.
+    """A metric whose score a function computes for each row. The score of many rows is the mean.
 
     Attributes:
-        name: in the registry.
+        name: the name in the registry.
         signature: every option that changes the numbers.
-        measure: from rows to what each has: a number, or one for each of `parts`.
-        parts: names of these numbers.
+        measure: the function from rows to the scores of each: one number, or one for each of `parts`.
+        parts: the names of these numbers.
     """
 
     name: str
@@ -117,12 +120,15 @@ class RowMetric(MeanOverRows):
     parts: tuple[str, ...] = ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The numbers of each row, (rows, parts)."""
+        """Return the numbers of each row, (rows, parts)."""
         return np.array(self.measure(rows), dtype=np.float64).reshape(len(rows), len(self.parts))
 
 
 def remembered(score: Callable[[list[Item]], Sequence[Value]]) -> Callable[[Sequence[Item]], list[Value]]:
-    """`score`, asked once for each of the items, which are remembered without bound: a text is a line or two."""
+    """Return a function like `score` that scores each different item only once.
+
+    It remembers all items without bound, which takes little memory for texts of a line or two.
+    """
     known: dict[Item, Value] = {}
 
     def scores(items: Sequence[Item]) -> list[Value]:
@@ -134,20 +140,22 @@ def remembered(score: Callable[[list[Item]], Sequence[Value]]) -> Callable[[Sequ
 
 
 ZERO = Score(0.0, 0.0, 0.0)
-# Against several references: the one with the highest F1, or the means of precision, recall and F1 over all.
+# How several references count: the one with the highest F1, or the means of precision, recall and F1 over all.
 References = Literal["best", "mean"]
 # (prediction, reference)
 ScorePair = Callable[[str, str], Score]
 
 
 def pair_metric(name: str, options: str, score_pair: ScorePair, references: References) -> RowMetric:
-    """A metric of a prediction and one reference: its precision, recall and F1. A row without references scores 0.
+    """Make a metric with precision, recall and F1 from a function that compares a prediction with one reference.
+
+    A row without references scores 0.
 
     Args:
-        name: in the registry.
-        options: all that change the numbers, but for how several references count.
-        score_pair: from prediction and reference to their score.
-        references: how several count.
+        name: the name in the registry.
+        options: all options that change the numbers, except how several references count.
+        score_pair: the function from prediction and reference to their score.
+        references: how several references count.
     """
 
     def measure(rows: Sequence[Row]) -> list[tuple[float, float, float]]:
@@ -159,10 +167,10 @@ def pair_metric(name: str, options: str, score_pair: ScorePair, references: Refe
 
 
 def over_references(scores: Sequence[Score], references: References) -> Score:
-    """One score of a prediction's scores against each of its references; 0 without references.
+    """Combine the scores of a prediction against each of its references into one; 0 without references.
 
-    Of several references with the same F1 the first is best. The mean F1 is that of the F1s, as `rouge_score` and its
-    users average, not the F1 of the mean precision and recall.
+    If several references share the highest F1, the first is best. The mean F1 is the mean of the F1s, as `rouge_score`
+    and its users average, and not the F1 of the mean precision and recall.
     """
     if not scores:
         return ZERO
@@ -173,15 +181,15 @@ def over_references(scores: Sequence[Score], references: References) -> Score:
 
 
 def overlap(hits: int, predicted: int, expected: int) -> Score:
-    """Precision, recall and F1 of `hits` among `predicted` and `expected` units; 0 where there are none."""
+    """Return precision, recall and F1 of `hits` among `predicted` and `expected` units; 0 where there are none."""
     precision, recall = hits / max(predicted, 1), hits / max(expected, 1)
-    # In this order of operations, as `rouge_score` does: equal to the last digit.
+    # In the same order of operations as `rouge_score`, so that the F1 is equal to the last digit.
     return Score(precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0)
 
 
 def clipped_overlap(predicted: Counter[Any], expected: Counter[Any]) -> Score:
-    """Precision, recall and F1 of counted units: each counts at most as often as it is on both sides."""
-    # The sum by hand: `Counter.__and__` would build a third counter of up to 500,000 skip bigrams. Over what both sides
-    # have: of a unit that a counter has not, it asks Python.
+    """Return precision, recall and F1 of counted units. Each unit counts at most as often as it is on both sides."""
+    # Not by `Counter.__and__`, which would build a third counter of up to 500,000 skip bigrams. The sum is over the
+    # units that both have, since looking up a missing unit of a `Counter` is slow: it calls a method in Python.
     hits = sum(min(predicted[unit], expected[unit]) for unit in predicted.keys() & expected.keys())
     return overlap(hits, predicted.total(), expected.total())

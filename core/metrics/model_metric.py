@@ -1,8 +1,8 @@
-"""Metrics that a model computes, as metrics among the others: BERTScore, efficiency, fluency and faithfulness.
+"""Metrics that a model computes: BERTScore, efficiency, fluency and faithfulness.
 
-A run has fluency and faithfulness where its recipe names their models. They are stored beside the metrics of plugins,
-under their names. Each has a config, which is small and says what made the numbers, and a scorer, which holds its
-model.
+A run has fluency and faithfulness if its recipe names their models. They are stored like the metrics of plugins, under
+their names. Each has a configuration, which is small and says how the numbers were computed, and a scorer, which holds
+the model.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ if TYPE_CHECKING:  # each imports what its model needs
     from nws.core.metrics.fluency import Fluency, FluencyScorer
 
 ModelMetric: TypeAlias = "Fluency | Faithfulness"
-"""What computes a metric, and how: its name, its model, its signature, and whether it compares with the article."""
+"""The configuration of a metric: its name, model and signature, and whether it compares with the article."""
 ModelScorer: TypeAlias = "FluencyScorer | FaithfulnessScorer"
-"""A metric with its model. It scores (article, summary) pairs, and counts the tokens it has read."""
+"""A metric with its model loaded. It scores (article, summary) pairs."""
 
 
 def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetric:
-    """A metric of `nws.core.metrics.specs.BY_MODEL`, its model at an exact revision.
+    """Return the configuration of a metric of `nws.core.metrics.specs.BY_MODEL`, with an exact revision of its model.
 
     Raises:
         ModelError: there is no such model.
@@ -49,7 +49,9 @@ def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetr
 
 
 def make_model_metric(name: str, options: Options) -> RowMetric:
-    """Fluency or faithfulness, with the model that the options name. It is loaded when the first rows are scored.
+    """Make fluency or faithfulness, with the model that the options name.
+
+    The model is loaded when the first rows are scored.
 
     Raises:
         RecipeError: the options name no model for it.
@@ -82,9 +84,10 @@ _ROWS_AT_ONCE = 256
 
 
 def make_bertscore(name: str, options: Options) -> RowMetric:
-    """BERTScore (precision, recall and F1, each in [-1, 1], as a rule in [0, 1]), or efficiency, which is made of it.
+    """Make BERTScore (precision, recall and F1), or efficiency, which is computed from it.
 
-    The backbone is loaded when the first rows are scored. Errors are those of `bertscore_config`.
+    Precision, recall and F1 are in [-1, 1], and usually in [0, 1]. The backbone is loaded when the first rows are
+    scored. Errors are those of `bertscore_config`.
     """
     config, references = bertscore_config(options), options.references
     signature = config.signature.replace("refs:best-f1", "refs:mean") if references == "mean" else config.signature
@@ -97,7 +100,7 @@ def make_bertscore(name: str, options: Options) -> RowMetric:
 
 
 def bertscore_config(options: Options) -> BertScoreConfig:
-    """The backbone and the layer that the options name.
+    """Return the configuration of BERTScore with the backbone and the layer that the options name.
 
     Raises:
         RecipeError: the bundled backbone cannot read the language, or no layer is given and none is tuned.
@@ -115,7 +118,7 @@ def bertscore_config(options: Options) -> BertScoreConfig:
 
 @lru_cache(maxsize=2)
 def loaded_bertscore(config: BertScoreConfig) -> "BertScorer":
-    """The scorer with its backbone, which several metrics share.
+    """Load the scorer of BERTScore with its backbone. Several metrics share it.
 
     Raises:
         ModelError: the backbone cannot be loaded, or has fewer layers.
@@ -125,7 +128,7 @@ def loaded_bertscore(config: BertScoreConfig) -> "BertScorer":
     return BertScorer(config, _device())
 
 
-@lru_cache(maxsize=1)  # efficiency asks for those of the same rows again
+@lru_cache(maxsize=1)  # efficiency asks for the scores of the same rows again
 @one_thread()
 def _bertscores(config: BertScoreConfig, references: References, rows: tuple[Row, ...]) -> list[Score]:
     scorer, scores = loaded_bertscore(config), []

@@ -1,6 +1,6 @@
 """Every metric by its name. A metric, and the libraries that compute it, are imported when it is made.
 
-Those that are stored with every summary have a `MetricSpec`, too: `nws.core.metrics.specs`.
+Metrics that are stored with every summary have a `MetricSpec`, too: `nws.core.metrics.specs`.
 """
 
 import pkgutil
@@ -14,7 +14,7 @@ from nws.core.metrics.specs import BY_MODEL
 
 _OF_SOURCE = ("density", "coverage")
 NEED_SOURCE = (*_OF_SOURCE, "faithfulness")
-"""Those that compare a summary with its article."""
+"""Metrics that compare a summary with its article."""
 
 METRICS = {
     **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "nws.core.metrics.rouge:make_rouge"),
@@ -33,14 +33,14 @@ METRICS = {
     **dict.fromkeys(BY_MODEL, "nws.core.metrics.model_metric:make_model_metric"),
     "dialogsum": "nws.core.metrics.rouge:make_dialogsum",
 }
-"""Of each name `module:function`: what makes the metric, from the name that was asked for and the options."""
-# Names that stand in no list, and one that does and is made likewise.
+"""For each name, the `module:function` that makes the metric from the name asked for and the options."""
+# Names that `METRICS` does not list, and for each pattern a listed name that is made in the same way.
 _PATTERNS = {r"rouge[1-9]": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
 NEED_BACKBONE = ("bertscore", "efficiency", "kept")
 
 
 def metric_called(name: str) -> str:
-    """The name of the metric that a person means: `rouge1_f1` is the F1 of `rouge1`, and `rougel` is `rougeL`."""
+    """Return the name of the metric that a person means: `rouge1` for `rouge1_f1`, and `rougeL` for `rougel`."""
     if is_metric(name):
         return name
     short = name.removesuffix("_f1")
@@ -48,11 +48,11 @@ def metric_called(name: str) -> str:
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:
-    """The metric of a name in `METRICS`; also rougeN for N from 1 to 9, and rougeSN and rougeSUN for any gap N.
+    """Make the metric with a name of `METRICS`, or rougeN for N from 1 to 9, or rougeSN or rougeSUN for any gap N.
 
     Raises:
-        RecipeError: no such metric, or options that do not go together.
-        NwsError: what the tokenizer needs is not installed.
+        RecipeError: there is no such metric, or the options do not go together.
+        NwsError: something that the tokenizer needs is not installed.
         ModelError: BERTScore's backbone cannot be found.
     """
     if not is_metric(name):
@@ -65,7 +65,7 @@ def make_metric(name: str, options: Options | None = None) -> Metric:
 
 
 def is_metric(name: str) -> bool:
-    """Whether `make_metric` knows it."""
+    """Return whether `make_metric` knows the name."""
     return _listed(name) in METRICS
 
 

@@ -1,7 +1,7 @@
-"""The ROUGE family (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"), and what is near to it.
+"""The ROUGE family (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"), and similar metrics.
 
-`make_rouge` has them computed by the library `rouge_score`, with any tokenizer. `Rouge` gives a sweep the same numbers
-in less time.
+`make_rouge` makes metrics that the library `rouge_score` computes, with any tokenizer. For a sweep, `Rouge` computes
+the same numbers in less time.
 
 * `rouge1` to `rouge9`: n-grams in common, each counted at most as often as it is on both sides.
 * `rougeL`: longest common subsequence of the whole texts.
@@ -9,8 +9,8 @@ in less time.
   prediction. Sentences end at newlines and nowhere else: a text without newlines is one sentence, and scores as
   `rougeL`. Unlike the others it is not symmetric: precision is not the recall of the arguments swapped.
 
-ROUGE-S and ROUGE-SU: pairs of words in their order, with other words between them (Lin 2004, section 5). As the script
-ROUGE-1.5.5 counts (options `-2 GAP` and `-2 GAP -u`), from tokens of any kind:
+ROUGE-S and ROUGE-SU: pairs of words in their order, with other words between them (Lin 2004, section 5). Tokens of any
+kind are counted as the script ROUGE-1.5.5 does (options `-2 GAP` and `-2 GAP -u`):
 
 * A skip bigram is two tokens with at most `gap` tokens between them; `gap` 0 is ROUGE-2. The text is one sequence:
   pairs cross the ends of sentences. Each pair counts at most as often as it is on both sides.
@@ -18,12 +18,12 @@ ROUGE-1.5.5 counts (options `-2 GAP` and `-2 GAP -u`), from tokens of any kind:
   counts every token except the last as a unigram, beside the pairs.
 * So a text of one token has neither pairs nor unigrams: it scores 0, even against itself.
 
-`rouge-lcsubstr` is the contiguous reading of ROUGE-L: the longest run of tokens that both texts have in common. ROUGE-L
-proper is the longest common *subsequence* (`nws.core.metrics.rouge`), which may leave words out in between. Some
-describe it as the longest common substring; that is another measure, never higher, under a name of its own.
+`rouge-lcsubstr` is the longest run of tokens that both texts have in common. ROUGE-L itself is the longest common
+*subsequence*, which may leave words out in between. Some describe ROUGE-L as the longest common substring. That is
+another measure, never higher, so it has a name of its own.
 
-The score of the DialogSum competition is how well one summary does against several references. The data set has three
-of a dialogue (Chen et al. 2021, "DialogSum: A Real-Life Scenario Dialogue Summarization Dataset").
+The score of the DialogSum competition compares a summary with several references. The data set has three for each
+dialogue (Chen et al. 2021, "DialogSum: A Real-Life Scenario Dialogue Summarization Dataset").
 """
 
 import difflib
@@ -54,8 +54,8 @@ VARIANTS = ("rouge1", "rouge2", "rougeL")
 
 
 def make_rouge(name: str, options: Options) -> RowMetric:
-    """One of `rouge1` to `rouge9`, `rougeL` and `rougeLsum`, by its name."""
-    from rouge_score.rouge_scorer import RougeScorer  # and with it NLTK and SciPy
+    """Make one of `rouge1` to `rouge9`, `rougeL` and `rougeLsum`, by its name."""
+    from rouge_score.rouge_scorer import RougeScorer  # imports NLTK and SciPy
 
     tokenizer = text_tokenizer(options)
     scorer = RougeScorer([name], tokenizer=tokenizer)
@@ -69,7 +69,7 @@ def make_rouge(name: str, options: Options) -> RowMetric:
 
 
 class Rouge:
-    """The `VARIANTS` together, as `rouge_score` computes them, to the last bit.
+    """Computes all `VARIANTS` together. The numbers equal those of `rouge_score` to the last bit.
 
     Each text is cut into tokens and counted once, and subsequences are found 64 tokens at a time (Hyyrö 2004,
     "Bit-parallel LCS-length computation revisited").
@@ -80,17 +80,17 @@ class Rouge:
 
     def __init__(self, config: RougeConfig) -> None:
         tokenizer = named_tokenizer(config.tokenizer, config.stemmer)
-        # The summaries of an article follow each other, with its references.
+        # The summaries of an article come one after the other, with the same references.
         self._counted = functools.lru_cache(maxsize=64)(functools.partial(_count, tokenizer))
 
     def score(self, candidate: str, references: Sequence[str]) -> dict[str, Score]:
-        """Precision, recall and F1 of each of `VARIANTS`, each against the reference with the highest F1."""
+        """Return precision, recall and F1 of each of `VARIANTS`, each against the reference with the highest F1."""
         counted = self._counted(candidate)
         by_reference = [_compare(counted, self._counted(reference)) for reference in references]
         return {name: over_references([scores[name] for scores in by_reference], "best") for name in VARIANTS}
 
     def tokens(self, text: str) -> AbstractSet[str]:
-        """The distinct tokens of a text."""
+        """Return the distinct tokens of a text."""
         return self._counted(text).unigrams.keys()
 
 
@@ -118,10 +118,10 @@ def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Scor
 
 
 def make_skip_bigram(name: str, options: Options) -> RowMetric:
-    """`rougeS` or `rougeSU`, by a name that ends with the most tokens between the two of a pair.
+    """Make `rougeS` or `rougeSU`, by a name that ends with the gap: the most tokens between the two of a pair.
 
-    With none, it is the usual gap, and the metric's name has it. With `*` there is no limit, and time and memory grow
-    with the square of the text: 1,000 tokens have 499,500 pairs.
+    If the name has no gap, it is 2, and is added to the metric's own name. With `*` there is no limit, and time and
+    memory grow with the square of the text's length: 1,000 tokens have 499,500 pairs.
     """
     family = "rougeSU" if name.startswith("rougeSU") else "rougeS"
     gap = name.removeprefix(family) or "2"
@@ -137,7 +137,10 @@ def make_skip_bigram(name: str, options: Options) -> RowMetric:
 
 
 def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> Counter[tuple[str, ...]]:
-    """How often each pair of `tokens` occurs with at most `gap` others between, and each token before the last."""
+    """Count each pair of `tokens` with at most `gap` others between the two.
+
+    With `unigrams`, each token except the last is counted, too.
+    """
     farthest = len(tokens) - 1 if gap is None else min(gap + 1, len(tokens) - 1)
     counts: Counter[tuple[str, ...]] = Counter()
     for distance in range(1, farthest + 1):
@@ -148,7 +151,10 @@ def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> 
 
 
 def make_common_substring(name: str, options: Options) -> RowMetric:
-    """The longest common run: precision is its length over the prediction's, recall over the reference's."""
+    """Make the metric of the longest common run of tokens.
+
+    Precision is the length of the run over that of the prediction, and recall is its length over that of the reference.
+    """
     tokenizer = text_tokenizer(options)
 
     def score_pair(text: str, reference: str) -> Score:
@@ -160,9 +166,9 @@ def make_common_substring(name: str, options: Options) -> RowMetric:
 
 
 def make_dialogsum(name: str, options: Options) -> RowMetric:
-    """Sum of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L, in [0, 3]. Each takes the reference that is best for itself.
+    """Make the sum of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L, in [0, 3]. Each uses the reference that is best for it.
 
-    How several references count is part of the score, whatever the options say.
+    `options.references` is ignored, since the score itself says how several references count.
     """
     rouges = [make_rouge(variant, replace(options, references="best")) for variant in VARIANTS]
     f1 = PRECISION_RECALL_F1.index("f1")

@@ -1,7 +1,8 @@
-"""The stored metrics: what every summary is scored with, and all that is said about each of them, in one place.
+"""The stored metrics, with which every summary is scored, and what other modules need to know about each of them.
 
 The scorer (`nws.core.metrics.standard`), the tables of the store, the analysis, reports and their page, comparisons and
-the options of commands read it. `nws.score` knows further metrics, which are not stored (`nws.core.metrics.registry`).
+the options of commands read these specs. `nws.score` knows further metrics, which are not stored
+(`nws.core.metrics.registry`).
 """
 
 from collections.abc import Mapping
@@ -16,19 +17,19 @@ Metric: TypeAlias = str
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """A stored metric. The higher it is, the better: every verdict of the analysis is about a gain.
+    """A stored metric. A higher value is always better, since every verdict of the analysis is about a gain.
 
     Attributes:
-        name: of its column, or what its columns begin with.
-        label: as tables, plots and sentences call it.
+        name: the name of its column, or the beginning of the names of its columns.
+        label: its name in tables, plots and sentences.
         signatures: the keys of a run's signatures that together say how it was computed.
-        has_parts: whether it has precision, recall and F1, a column each. Its score is then the F1, of which the views
-            have the standard deviation, too.
+        has_parts: whether it has precision, recall and F1, in a column each. Its score is then the F1, and the views
+            have the standard deviation of the F1, too.
         part_means: whether the views have the means of its precision and recall, too.
-        decimals: to print.
-        short: what it is called where there is little room; the label if not given.
-        is_quality: whether tables about trained policies have it beside the metric that they are about.
-        explained: what is said below such a table.
+        decimals: the number of decimals that are printed.
+        short: its name where there is little room; the label if not given.
+        is_quality: whether tables about trained policies show it beside the metric that they are about.
+        explained: the explanation below such a table.
     """
 
     name: str
@@ -43,7 +44,7 @@ class MetricSpec:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """Its columns of the table `summaries`, in their order, and what people call each."""
+        """Its columns in the table `summaries`, in order, each with its name for people."""
         if not self.has_parts:
             return {self.name: self.label}
         parts = {"precision": "precision", "recall": "recall", "f1": "F1"}
@@ -56,18 +57,18 @@ class MetricSpec:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The columns of what an F1 is made of."""
+        """The columns of precision and recall; empty without parts."""
         return tuple(self.columns)[:-1]
 
     @property
     def averages(self) -> tuple[str, ...]:
-        """What the store keeps of a system at n once a run has ended: means, and the squared deviations of an F1."""
+        """What the store has about a system at n once a run has ended: means, and the squared deviations of an F1."""
         parts = [f"{part}_mean" for part in self.parts if self.part_means]
         return (f"{self.column}_mean", *[f"{self.column}_ss"] * self.has_parts, *parts)
 
 
 SPECS: tuple[MetricSpec, ...] = (
-    # What the tables about policies are about, as a rule.
+    # The metric that the tables about policies are usually about.
     MetricSpec("bertscore", "BERTScore", ("bertscore",), has_parts=True, part_means=True, is_quality=False),
     MetricSpec("rouge1", "ROUGE-1", ("rouge",), has_parts=True),
     MetricSpec("rouge2", "ROUGE-2", ("rouge",), has_parts=True),
@@ -77,18 +78,21 @@ SPECS: tuple[MetricSpec, ...] = (
     MetricSpec("density", "density", ("density",), explained="distinct words found in the article, over all words"),
     MetricSpec("coverage", "coverage", ("coverage",), is_quality=False),  # 1 for every extract
 )
-"""Those that every summary has, in the order of their columns."""
+"""The metrics that every summary has, in the order of their columns."""
 
 KEPT_SPEC = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
 KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"))
-OF_OTHERS: tuple[MetricSpec, ...] = (KEPT_SPEC, KEPT_WORDS)
-"""Those that compare a summary with references of other articles, too (`nws.core.metrics.kept`).
+OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
+"""The metrics that also compare a summary with references of other articles (`nws.core.metrics.kept`).
 
-A summary lacks them where there are no other articles.
+A summary lacks them if there are no other articles.
 """
 
 BY_MODEL = ("fluency", "faithfulness")
-"""Those that a run has where its recipe names their model (`nws.core.metrics.model_metric`), stored as plugins' are."""
+"""The metrics that a run has if its recipe names their model (`nws.core.metrics.model_metric`).
+
+They are stored like the metrics of plugins.
+"""
 BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in (*SPECS, *OF_OTHERS) for column in spec.columns}
 METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
 """The scores that every summary has."""
@@ -98,19 +102,19 @@ DEFAULT_METRIC = "bertscore_f1"
 """The metric of tables and comparisons, beside content kept, unless another one is asked for."""
 F1S: tuple[str, ...] = tuple(spec.column for spec in SPECS if spec.has_parts)
 PARTS: tuple[str, ...] = tuple(part for spec in SPECS for part in spec.parts)
-"""Of what the F1 are made. Every summary has them, too; they are read where somebody asks for one."""
+"""The precisions and recalls. Every summary has them, but they are read only if somebody asks for one."""
 CHOICES = (
     f"{', '.join(F1S)}, the same with _precision or _recall in place of _f1, "
     f"{', '.join(metric for metric in METRICS if metric not in F1S)}, or a plugin's"
 )
-"""Which metrics a report or a comparison can be about, for the help of commands."""
+"""The metrics that a report or a comparison can be about, for the help of commands."""
 
 
 def as_columns(scores: Mapping[str, Score | float]) -> dict[str, float]:
-    """The scores of one summary by column; `scores` has one for the name of each spec.
+    """Return the scores of one summary by column. `scores` has a score for the name of each spec.
 
     Raises:
-        KeyError: a spec has none.
+        KeyError: a spec has no score.
     """
     columns: dict[str, float] = {}
     for name, names in _COLUMNS.items():

@@ -1,4 +1,4 @@
-"""The standard metrics, those that are columns of the store, of many summaries at once."""
+"""Scores many summaries at once with the standard metrics, which are columns of the store."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -18,13 +18,13 @@ from nws.core.types import Score
 
 
 class StandardMetrics:
-    """Scores summaries with every standard metric; the BERTScore backbone is loaded once.
+    """Scores summaries with every standard metric. The backbone of BERTScore is loaded once.
 
-    Without a panel of their dataset, articles have no scores of `OF_OTHERS`.
+    Summaries have scores by the metrics `OF_OTHERS` only if there is a panel of their dataset.
 
     Attributes:
         bertscore: the scorer with the backbone.
-        content_kept: what measures these.
+        content_kept: the scorer of `OF_OTHERS`.
     """
 
     def __init__(
@@ -39,18 +39,19 @@ class StandardMetrics:
         summaries: Sequence[tuple[Article, str]],
         known: Mapping[tuple[Article, str], Score] = MappingProxyType({}),
     ) -> list[Mapping[str, float]]:
-        """Scores by column of each (article, summary text), all embedded together; equal pairs are scored once.
+        """Return the scores of each (article, summary text) by column.
 
-        Beside them are the `KIND_TERMS`, where kinds of words are told.
+        All texts are embedded together, and equal pairs are scored once. The scores include the `KIND_TERMS` if kinds
+        of words are told.
 
         Args:
-            summaries: what to score.
-            known: BERTScores that were computed before.
+            summaries: the articles and summary texts.
+            known: the BERTScores that were computed before.
         """
         unique = list(dict.fromkeys(summaries))
         new = [pair for pair in unique if pair not in known]
         against = self.content_kept.against(article for article, _ in unique)
-        # The first reference is embedded for content kept already, as a rule.
+        # The first reference is usually embedded already, for content kept.
         references = {
             article: (*against.get(article, article.references)[:1], *article.references[1:]) for article, _ in unique
         }
@@ -64,9 +65,9 @@ class StandardMetrics:
             (texts, against[article], idf(article.dataset), kinds(article)) for article, texts in to_recall.items()
         ]
         bertscores, recalls = self.bertscore.begin_with_recalls(pairs, crossed)
-        # What needs no model, while a GPU works.
+        # Metrics that need no model are computed while a GPU works.
         from_text = []
-        for article, text in unique:  # in one go: ROUGE remembers the tokens of the last texts
+        for article, text in unique:  # in one loop, since ROUGE remembers the tokens of the last texts
             rouge = self._rouge.score(text, article.references)
             own: dict[str, Score | float] = {name.lower(): score for name, score in rouge.items()}
             own |= {name: measure(text, article.text) for name, measure in SOURCE_METRICS.items()}

@@ -1,7 +1,7 @@
-"""How well tokens match (Zhang et al. 2020, "BERTScore", section 3), of many candidates with a reference at once.
+"""Matches the tokens of many candidates with those of a reference at once (Zhang et al. 2020, "BERTScore", section 3).
 
-Nothing is padded in the product of vectors. On a GPU maxima and means are taken there, too, and what is copied from it
-are two numbers for each candidate.
+Nothing is padded in the product of vectors. A GPU also takes the maxima and means, so only two numbers for each
+candidate are copied from it.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
-    """The token vectors of one text, each of length 1, and which of them count (special tokens only match).
+    """The token vectors of one text, each of length 1. Special tokens may be matched with, but do not count.
 
     Attributes:
-        vectors: of BERTScore's layer, (tokens, dimensions) float32.
-        weights: (tokens,) float64, 0 or 1.
-        embeddings: of layer 0, before any token has seen another one; of the same shape as `vectors`.
-        ids: (tokens,) int64, in the vocabulary.
+        vectors: the vectors of BERTScore's layer, (tokens, dimensions) float32.
+        weights: 1 for tokens that count, 0 for special tokens; (tokens,) float64.
+        embeddings: the vectors of layer 0, before any token has seen another one; of the same shape as `vectors`.
+        ids: the id of each token in the vocabulary, (tokens,) int64.
     """
 
     vectors: torch.Tensor
@@ -38,18 +38,19 @@ class TokenVectors:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A reference and its candidates, at least one."""
+    """A reference and its candidates, of which there is at least one."""
 
     reference: TokenVectors
     candidates: Sequence[TokenVectors]
 
 
 def begin_matching(matchings: Sequence[Matching]) -> Callable[[], list[FloatArray]]:
-    """Precision and recall of each candidate of each matching, (candidates, 2).
+    """Begin to compute precision and recall of each candidate of each matching, without waiting for a GPU.
 
     They are means of the best cosines of the candidate's and of the reference's tokens.
 
-    A GPU is not waited for. Returns the function that waits.
+    Returns:
+        A function that waits for the results, and returns an array of shape (candidates, 2) for each matching.
     """
     if not matchings or matchings[0].reference.vectors.device.type == "cpu":
         matched = [on_cpu(matching) for matching in matchings]
@@ -58,7 +59,11 @@ def begin_matching(matchings: Sequence[Matching]) -> Callable[[], list[FloatArra
 
 
 def begin_copy(tensors: Sequence[torch.Tensor]) -> Callable[[], list[FloatArray]]:
-    """Copy tensors from a GPU, all at once, since each copy would wait for it. Returns the function that waits."""
+    """Begin to copy tensors from a GPU, all at once, since each copy by itself would wait for it.
+
+    Returns:
+        A function that waits for the copies, and returns them.
+    """
     together = torch.cat([tensor.flatten() for tensor in tensors])
 
     def arrays() -> list[FloatArray]:
@@ -69,7 +74,7 @@ def begin_copy(tensors: Sequence[torch.Tensor]) -> Callable[[], list[FloatArray]
 
 
 def on_cpu(matching: Matching) -> FloatArray:
-    """Precision and recall of each candidate, (candidates, 2), by NumPy."""
+    """Return precision and recall of each candidate, (candidates, 2), computed by NumPy."""
     candidates, reference = matching.candidates, matching.reference
     similarity = _similarities(candidates, [reference]).numpy()
     starts = _starts(candidates)
@@ -80,9 +85,9 @@ def on_cpu(matching: Matching) -> FloatArray:
 
 
 def on_device(matching: Matching) -> torch.Tensor:
-    """Precision and recall of each candidate, (candidates, 2) float64, computed where the vectors are.
+    """Return precision and recall of each candidate, (candidates, 2) float64, computed where the vectors are.
 
-    In a fixed order, unlike sums by `index_add_` on a GPU: the same matching gives the same numbers.
+    Sums are taken in a fixed order, unlike those of `index_add_` on a GPU. So the same matching gives the same numbers.
     """
     similarity = _similarities(matching.candidates, [matching.reference])
     places, present = _rows_of(matching.candidates)
@@ -98,13 +103,13 @@ def on_device(matching: Matching) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Candidates, each of which is matched with every reference; at least one of both.
+    """Candidates and references, at least one of each. Each candidate is matched with every reference.
 
     Attributes:
-        references, candidates: their tokens.
-        idf: what each token of the vocabulary weighs in a reference.
-        kinds: the kind of each token of all references, (tokens,), from 0 in the first reference, and from
-            `len(KINDS)` in the others, which are taken together. Empty if they are not asked for.
+        references, candidates: the token vectors of these texts.
+        idf: the weight of each token of the vocabulary in a reference.
+        kinds: the kind of each token of all references, (tokens,). Kinds are numbered from 0 in the first reference,
+            and from `len(KINDS)` in the others, which are taken together. Empty if kinds are not asked for.
     """
 
     references: Sequence[TokenVectors]
@@ -114,19 +119,21 @@ class Crossing:
 
     @property
     def kind_weights(self) -> FloatArray:
-        """What the tokens of each kind weigh together, (2 · kinds,) float64; none where kinds are not asked for."""
+        """The total weight of the tokens of each kind, (2 · kinds,) float64; empty if kinds are not asked for."""
         if not len(self.kinds):
             return np.empty(0)
         return np.asarray(np.bincount(self.kinds, _shares(self), 2 * len(KINDS)), np.float64)
 
 
 def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
-    """The recalls of each crossing, (candidates, references). A GPU is not waited for, but by the function returned.
+    """Begin to compute the recalls of each crossing, without waiting for a GPU.
 
-    Behind them are, where kinds are asked for, the recalls of each kind times its `kind_weights`, 2 · kinds of them.
-
-    Tokens are weighed by their idf, and matched by the mean of two cosines, of BERTScore's layer and of layer 0. All
+    Tokens are weighted by their idf, and matched by the mean of two cosines: in BERTScore's layer and in layer 0. All
     references are in one product of each layer. On a CPU a recall depends on no other candidate, to the last bit.
+
+    Returns:
+        A function that waits for the results, and returns the recalls of each crossing, (candidates, references). If
+        kinds are asked for, 2 · kinds more columns have the recall of each kind times its `kind_weights`.
     """
     if not crossings or crossings[0].candidates[0].vectors.device.type == "cpu":
         recalls_by_crossing = [recalls_on_cpu(crossing) for crossing in crossings]
@@ -135,13 +142,13 @@ def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray
 
 
 def recalls_on_cpu(crossing: Crossing) -> FloatArray:
-    """(candidates, references), by NumPy."""
+    """Return the recalls of a crossing as `begin_recalls` has them, computed by NumPy."""
     similarities = _mean_similarities(crossing).numpy()
     weighed = np.maximum.reduceat(similarities, _starts(crossing.candidates), axis=0) * _shares(crossing)
     recalls = np.add.reduceat(weighed, _starts(crossing.references), axis=1)
     if not len(crossing.kinds):
         return recalls
-    # In one order of tokens, so that no other candidate changes the last bit of a sum.
+    # Always in the same order of tokens, so that no other candidate changes the last bit of a sum.
     order = np.argsort(crossing.kinds, kind="stable")
     present, starts = np.unique(crossing.kinds[order], return_index=True)
     by_kind = np.zeros((len(weighed), 2 * len(KINDS)))
@@ -150,50 +157,50 @@ def recalls_on_cpu(crossing: Crossing) -> FloatArray:
 
 
 def recalls_on_device(crossing: Crossing) -> torch.Tensor:
-    """The recalls of a crossing, (candidates, references) float64, computed where the vectors are, in a fixed order."""
+    """Return the recalls of a crossing as `begin_recalls` has them, computed in a fixed order where the vectors are."""
     similarities = _mean_similarities(crossing)
     rows, _ = _rows_of(crossing.candidates)
     best = similarities[to_device(rows, similarities.device)].amax(dim=1).double()
     lengths = [len(reference.weights) for reference in crossing.references]
-    columns = np.repeat(np.eye(len(lengths)), lengths, axis=0)  # which reference each token is of
+    columns = np.repeat(np.eye(len(lengths)), lengths, axis=0)  # which reference each token belongs to
     if len(crossing.kinds):
         columns = np.hstack([columns, np.eye(2 * len(KINDS))[crossing.kinds]])
     return best @ to_device(_shares(crossing)[:, None] * columns, similarities.device)
 
 
 def _shares(crossing: Crossing) -> FloatArray:
-    """The weight of each token in the recall of its reference, (tokens of all references,)."""
+    """Return the weight of each token in the recall of its reference, (tokens of all references,)."""
     shares = []
     for reference in crossing.references:
         weights = reference.weights * crossing.idf[reference.ids]
-        # Where all references have all of its tokens, none weighs anything: then they count alike.
+        # If every reference has all tokens of this one, the weights are all 0. Then the tokens count alike.
         weights = weights if weights.any() else reference.weights
         shares.append(weights / weights.sum())
     return np.concatenate(shares)
 
 
 def _mean_similarities(crossing: Crossing) -> torch.Tensor:
-    """As `_similarities`, the mean of both layers."""
+    """Return `_similarities`, as the mean of both layers."""
     of_layer = _similarities(crossing.candidates, crossing.references)
     embeddings = ([text.embeddings for text in texts] for texts in (crossing.candidates, crossing.references))
     return of_layer.add_(multiply_rows(*map(torch.cat, embeddings))).div_(2)
 
 
 def _similarities(candidates: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> torch.Tensor:
-    """(tokens of all candidates, tokens of all references), in one product."""
+    """Return the cosines of (tokens of all candidates, tokens of all references), in one product."""
     return multiply_rows(*(torch.cat([text.vectors for text in texts]) for texts in (candidates, references)))
 
 
 def _starts(candidates: Sequence[TokenVectors]) -> npt.NDArray[np.int64]:
-    """The row of each candidate's first token."""
+    """Return the row of each candidate's first token."""
     return np.cumsum([0, *(len(candidate.weights) for candidate in candidates[:-1])])
 
 
 def _rows_of(candidates: Sequence[TokenVectors]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The rows of each candidate's tokens. Gaps hold its first row again, which changes no maximum.
+    """Return the rows of each candidate's tokens. Gaps hold its first row again, which changes no maximum.
 
     Returns:
-        (candidates, tokens of the longest), and which of these are no gaps.
+        The rows, (candidates, tokens of the longest), and which of them are no gaps.
     """
     lengths = np.array([len(candidate.weights) for candidate in candidates])
     starts = np.cumsum(lengths) - lengths
