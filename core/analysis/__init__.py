@@ -1,4 +1,4 @@
-"""From scored summaries to curves, intervals and the magic number."""
+"""Analyses scored summaries: curves by n, intervals, comparisons and the magic number."""
 
 from nws.core.analysis.curves import sweep_curves as sweep_curves
 from nws.core.analysis.curves import uncut_scores as uncut_scores

@@ -1,4 +1,4 @@
-"""Systems that write words of their own, or elsewhere: content kept cannot see whether what they say is true."""
+"""Finds systems that may write words of their own. Content kept cannot see whether what they say is true."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from nws.core.systems.extractive_baselines import BASELINES
 COVERAGE: Metric = "coverage"
 FAITHFULNESS: Metric = "faithfulness"
 _EXTRACTS = 0.9995
-"""The mean coverage above which a system is taken to copy: of every extract it is 1."""
+"""The mean coverage from which on a system is assumed to copy. For every extract it is 1."""
 
 
-def abstractive(points: Points) -> tuple[Abstractive, ...]:
-    """By dataset and system; nothing where coverage was not read."""
+def own_words(points: Points) -> tuple[OwnWords, ...]:
+    """Find these systems, by dataset and system; none where coverage was not read."""
     if COVERAGE not in points.scores:
         return ()
     names = sorted({dataset for dataset, _ in points.articles})
@@ -27,7 +27,7 @@ def abstractive(points: Points) -> tuple[Abstractive, ...]:
             chosen = own & (points.n == 0) if uncut else own
             scores = {metric: values[chosen] for metric, values in points.scores.items()}
             means = {metric: float(np.nanmean(of)) for metric, of in scores.items() if not np.isnan(of).all()}
-            # What others cut together of an article's words does not say what its sentences do, either.
+            # A text from elsewhere that has only words of the article may still say something else than the article.
             if COVERAGE in means and (means[COVERAGE] < _EXTRACTS or (uncut and system not in BASELINES)):
                 found.append(Abstractive(names[i], system, means[COVERAGE], means.get(FAITHFULNESS)))
     return tuple(sorted(found, key=lambda own: (own.dataset, own.system)))

@@ -1,17 +1,20 @@
-"""How well metrics agree with human scores, and how sure that is: correlations at two levels, with intervals.
+"""How well metrics agree with human scores: correlations at two levels, and shares of pairs, with intervals.
 
-Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics using Resampling Methods"
-(TACL 9). System level: the correlation, over systems, of their mean scores. Summary level: the correlation over the
-systems of one document, then the mean over documents. A document on which either score is the same for all systems has
-no correlation, and is left out. Scores may have gaps (NaN), a metric where the human scores have theirs: a mean is that
-of the scores that are there, and a document is correlated over the systems that have it.
+The method is that of Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics using
+Resampling Methods" (TACL 9).
 
-Pair level: two summaries of one document, of equal length, that people tell apart. Length explains nothing there.
-The number is the share of these pairs in which the metric prefers the summary that people prefer; a tie is half.
+System level: the correlation, over systems, of their mean scores. Summary level: the correlation over the systems of
+one document, then the mean over documents. A document on which either score is the same for all systems has no
+correlation, and is left out. Scores may have gaps (NaN). A metric must have its gaps where the human scores have
+theirs. Means are over the scores that are there, and a document is correlated over the systems that have it.
 
-Intervals are their Boot-Both: systems and documents are drawn with replacement, percentiles of the correlations.
-They are a little too narrow for few systems: on normal scores of 100 documents the 95 % interval of the system-level
-Pearson covered the true 0.7 in 92, 90, 93 and 96 % of 400 trials with 5, 10, 20 and 50 systems.
+Pair level: two summaries of one document that are of equal length, and that people tell apart. Length explains nothing
+there. The number is the share of these pairs in which the metric prefers the summary that people prefer. A tie counts
+as half.
+
+Intervals are Boot-Both of that paper: systems and documents are drawn with replacement, and the ends are percentiles of
+the correlations. For few systems they are a little too narrow: on normal scores of 100 documents, the 95 % interval of
+the system-level Pearson covered the true 0.7 in 92, 90, 93 and 96 % of 400 trials with 5, 10, 20 and 50 systems.
 
 Pearson's r, Spearman's rho and Kendall's tau-b are computed of many samples at once. Each is a cosine similarity.
 Pearson's r is that of the values minus their mean. For the other two, let s_ij = sign(x_i - x_j) and t_ij =
@@ -34,18 +37,20 @@ COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 FloatArray = NDArray[np.float64]
 Level = Literal["system", "summary", "pair"]
 LEVELS: tuple[Level, ...] = ("system", "summary")
-"""Those with all coefficients."""
+"""The levels with all coefficients."""
 PLACES = 12
-"""Decimal places of standardised means that count. A difference in later places is rounding, and counts as a tie."""
+"""The decimal places of standardised means that count. A difference in later places is rounding, and is a tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The correlation of a metric with human scores, or its share of pairs, and the ends of its bootstrap interval.
+    """The correlation of a metric with human scores, or its share of pairs, with its bootstrap interval.
 
-    All three are None where the correlation is undefined. `documents_left_out` counts the documents without a
-    correlation of their own, at the summary level. `resamples` counts the resamples with a correlation: the interval
-    is made from these.
+    Attributes:
+        value: the correlation or the share; None where the correlation is undefined.
+        low, high: the ends of the interval; None where the correlation is undefined.
+        documents_left_out: at the summary level, the number of documents without a correlation of their own.
+        resamples: the number of resamples with a correlation, from which the interval is made.
     """
 
     metric: str
@@ -61,13 +66,13 @@ class Correlation:
 def resampled_correlations(
     metrics: Mapping[str, FloatArray], human: FloatArray, *, seed: int, resamples: int = 1_000
 ) -> dict[str, FloatArray]:
-    """The correlations of every metric with the human scores in bootstrap resamples, the same ones for all metrics.
+    """Correlate every metric with the human scores in bootstrap resamples, which are the same for all metrics.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
+        metrics: the scores by name of the metric: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
-        seed: of numpy's `default_rng`; the same seed and scores give the same resamples.
-        resamples: how many times systems and documents are drawn with replacement.
+        seed: the seed of numpy's `default_rng`; the same seed and scores give the same resamples.
+        resamples: the number of times that systems and documents are drawn with replacement.
 
     Returns:
         By name, float64 of shape (levels, coefficients, resamples); NaN where a correlation is undefined.
@@ -81,12 +86,12 @@ def resampled_correlations(
 def correlations(
     metrics: Mapping[str, FloatArray], human: FloatArray, resampled: Mapping[str, FloatArray]
 ) -> tuple[Correlation, ...]:
-    """The correlation of every metric with the human scores: at every level, by every coefficient.
+    """Correlate every metric with the human scores at every level of `LEVELS`, by every coefficient.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
+        metrics: the scores by name of the metric: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
-        resampled: of the same metrics (`resampled_correlations`).
+        resampled: the resampled correlations of the same metrics (`resampled_correlations`).
     """
     gold = standardised(human)
     results = []
@@ -105,15 +110,15 @@ def correlations(
 def shares_of_pairs(
     metrics: Mapping[str, FloatArray], human: FloatArray, words: FloatArray, apart: int, *, seed: int, resamples: int
 ) -> tuple[int, tuple[Correlation, ...]]:
-    """How many pairs of equal length there are, and in what share of them each metric prefers what people prefer.
+    """Count the pairs of equal length, and compute in what share of them each metric prefers what people prefer.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
+        metrics: the scores by name of the metric: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
-        words: how many the summaries have, of the same shape.
-        apart: by how many words the two summaries of a pair differ at most.
-        seed: as of `resampled_correlations`; the resamples are the same.
-        resamples: how many times systems and documents are drawn with replacement.
+        words: the numbers of words of the summaries, of the same shape.
+        apart: the most words by which the two summaries of a pair differ.
+        seed: the seed, as for `resampled_correlations`; the resamples are the same.
+        resamples: the number of times that systems and documents are drawn with replacement.
     """
     rng = np.random.default_rng(seed)
     systems, documents = (np.vstack([np.ones(size), _drawn(rng, resamples, size)]) for size in human.shape)
@@ -131,7 +136,14 @@ def shares_of_pairs(
 
 
 def interval_ends(resampled: FloatArray) -> FloatArray:
-    """The ends, (2, levels, coefficients), of intervals of resampled values, (levels, coefficients, resamples)."""
+    """Return the ends of the intervals of resampled values.
+
+    Args:
+        resampled: float64 of shape (levels, coefficients, resamples), NaN where a value is undefined.
+
+    Returns:
+        float64 of shape (2, levels, coefficients).
+    """
     tail = (1 - CONFIDENCE) / 2
     ends = np.full((2, *resampled.shape[:2]), np.nan)
     for i, j in np.ndindex(*resampled.shape[:2]):
@@ -142,15 +154,16 @@ def interval_ends(resampled: FloatArray) -> FloatArray:
 
 
 def observed(metric: FloatArray, gold: FloatArray) -> FloatArray:
-    """The correlations of standardised scores, float64 of shape (levels, coefficients); NaN where undefined."""
+    """Return the correlations of standardised scores, float64 of shape (levels, coefficients); NaN where undefined."""
     systems, documents = metric.shape
     at_both_levels = _at_both_levels(metric, gold, np.ones((1, systems)), np.ones((1, documents)))
     return np.asarray(at_both_levels[..., 0])
 
 
 def standardised(scores: FloatArray) -> FloatArray:
-    """`scores` with mean 0 and standard deviation 1 over all cells but gaps, which changes no correlation."""
-    # By a power of two, which changes no digit: squares of scores around 1e-200 would all be 0, of 1e200 infinite.
+    """Standardise scores to mean 0 and standard deviation 1 over all cells but gaps. This changes no correlation."""
+    # First scale by a power of two, which changes no digit: squares of scores around 1e-200 would be 0, and those of
+    # scores around 1e200 infinite.
     scores = np.ldexp(scores, -np.frexp(np.nanmax(np.abs(scores)))[1])
     centred = scores - scores[~np.isnan(scores)].mean()
     deviation = centred[~np.isnan(centred)].std()
@@ -158,20 +171,20 @@ def standardised(scores: FloatArray) -> FloatArray:
 
 
 def mean_of_filled(scores: FloatArray) -> FloatArray:
-    """The mean of each row without its gaps, (rows, 1); NaN of a row of gaps."""
+    """Return the mean of each row without its gaps, (rows, 1); NaN for a row of gaps."""
     filled = ~np.isnan(scores)
     if filled.all():
-        return np.asarray(scores.mean(axis=1, keepdims=True))  # whose last bits depend on how the scores lie in memory
+        return np.asarray(scores.mean(axis=1, keepdims=True))  # its last bits depend on how the scores lie in memory
     with np.errstate(invalid="ignore"):
         return np.asarray(np.nan_to_num(scores).sum(axis=1, keepdims=True) / filled.sum(axis=1, keepdims=True))
 
 
 def mean_over_documents(by_document: FloatArray, counts: FloatArray) -> FloatArray:
-    """Mean correlation over the documents that have one.
+    """Return the mean correlation over the documents that have one.
 
     Args:
         by_document: float64 of shape (coefficients, documents, draws), NaN where undefined.
-        counts: float64 of shape (draws, documents): how often each document was drawn.
+        counts: how often each document was drawn, float64 of shape (draws, documents).
 
     Returns:
         float64 of shape (coefficients, draws), NaN where no document has a correlation.
@@ -184,18 +197,18 @@ def mean_over_documents(by_document: FloatArray, counts: FloatArray) -> FloatArr
 
 
 def _at_both_levels(metric: FloatArray, gold: FloatArray, systems: FloatArray, documents: FloatArray) -> FloatArray:
-    """The correlations in each draw, (levels, coefficients, draws), from how often each system and document is in it.
+    """Return the correlations in each draw, (levels, coefficients, draws).
 
     Args:
-        metric: standardised, (systems, documents).
-        gold: the same.
-        systems: counts of shape (draws, systems).
-        documents: counts of shape (draws, documents).
+        metric: the standardised scores of a metric, (systems, documents).
+        gold: the standardised human scores, (systems, documents).
+        systems: how often each system is in each draw, (draws, systems).
+        documents: how often each document is in each draw, (draws, documents).
     """
     drawn = documents @ ~np.isnan(metric).T
     every = np.broadcast_to(np.arange(len(metric)), systems.shape)
     indices = np.repeat(every.ravel(), systems.astype(int).ravel()).reshape(systems.shape)
-    with np.errstate(invalid="ignore"):  # of a system without any of the documents
+    with np.errstate(invalid="ignore"):  # a system may have none of the documents
         means = [np.round(documents @ np.nan_to_num(scores).T / drawn, PLACES) for scores in (metric, gold)]
     system_level = coefficients(*(np.take_along_axis(values, indices, axis=1) for values in means))
     by_document = coefficients_of_draws(metric.T, gold.T, systems)
@@ -207,12 +220,12 @@ def _undefined_documents(metric: FloatArray, gold: FloatArray) -> int:
 
 
 def _drawn(rng: np.random.Generator, draws: int, size: int) -> FloatArray:
-    """The counts of `size` units among as many that are drawn with replacement, (draws, size)."""
+    """Draw `size` of `size` units with replacement, and return how often each is drawn, (draws, size)."""
     return rng.multinomial(size, np.full(size, 1 / size), size=draws).astype(np.float64)
 
 
 def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
-    """The coefficients between each row of `x` and the same row of `y`.
+    """Compute the coefficients between each row of `x` and the same row of `y`.
 
     Args:
         x: float64 of shape (samples, units); units that are NaN are left out.
@@ -226,21 +239,21 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     ranks = (signs.sum(axis=2) for signs in (s, t))
     pairs = (signs.reshape(len(x), -1) for signs in (s, t))
     values_by_coefficient = np.stack([_cosine(*less_mean), _cosine(*ranks), _cosine(*pairs)])
-    # Signs are exact and sums of squares are not: only the signs tell what is constant.
+    # Signs are exact and sums of squares are not, so only the signs tell which rows are constant.
     constant = ~(s.any(axis=(1, 2)) & t.any(axis=(1, 2)))
     return np.where(constant, np.nan, np.clip(values_by_coefficient, -1, 1))
 
 
 def coefficients_of_draws(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
-    """The coefficients between rows of `x` and `y` whose units are drawn any number of times.
+    """Compute the coefficients between rows of `x` and `y` whose units are drawn any number of times.
 
-    The result equals `coefficients` of rows that repeat unit i as often as it was drawn. It is computed by matrix
+    The result equals `coefficients` of rows that repeat each unit as often as it was drawn. It is computed by matrix
     products over all draws and rows. Two draws of one unit are a tie, and a sum over draws is a weighted sum of units.
 
     Args:
         x: float64 of shape (rows, units); units that are NaN are left out of their row.
         y: of the same shape, NaN in the same places.
-        counts: float64 of shape (draws, units), whole numbers: how often each unit was drawn, for all rows alike.
+        counts: how often each unit was drawn, the same for all rows: whole numbers, float64 of shape (draws, units).
 
     Returns:
         float64 of shape (3, rows, draws), in the order of `COEFFICIENTS`. NaN where `x` or `y` is constant.
@@ -273,8 +286,8 @@ def _spearman(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _cosine(u: FloatArray, v: FloatArray) -> FloatArray:
-    """The cosine of each row, (rows,); NaN where `u` or `v` is all zeros."""
+    """Return the cosine of each row, (rows,); NaN where `u` or `v` is all zeros."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        # The product of two roots, not the root of a product: squares of small values would underflow when multiplied.
+        # The product of two roots, not the root of the product, where squares of small values would underflow.
         lengths = np.sqrt(np.einsum("ru,ru->r", u, u)) * np.sqrt(np.einsum("ru,ru->r", v, v))
         return np.asarray(np.einsum("ru,ru->r", u, v) / lengths)

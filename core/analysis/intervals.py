@@ -1,8 +1,7 @@
-"""How sure a mean is, many columns at once: Student's t interval, one corrected for skewness, and bootstrap intervals.
+"""Confidence intervals of means, many columns at once, and tests of whether a mean is above 0.
 
-Student (1908), The Probable Error of a Mean. How often it holds the mean of real scores: docs/phase1.md.
-
-And how sure it is that a mean is above 0.
+There are Student's t intervals (Student 1908, The Probable Error of a Mean), intervals that are corrected for skewness,
+and bootstrap intervals. How often Student's interval contains the mean of real scores: docs/phase1.md.
 """
 
 import math
@@ -17,7 +16,7 @@ from nws.core.findings.scores import CONFIDENCE, ONE_SIDED_LEVEL, Interval
 
 
 def mean_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
-    """The mean of `values` with its interval, see `mean_intervals`.
+    """Return the mean of `values` with its interval, see `mean_intervals`.
 
     Raises:
         ValueError: there are no values.
@@ -26,11 +25,13 @@ def mean_interval(values: Sequence[float] | NDArray[np.float64], confidence: flo
 
 
 def mean_intervals(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> list[Interval]:
-    """The mean of every column with its interval: mean ± t · s / √m, for m values with standard deviation s (by m - 1).
+    """Return the mean of every column with its interval.
+
+    The interval is mean ± t · s / √m, for m values with standard deviation s (by m - 1).
 
     Args:
-        values: float64 of shape (articles, columns). NaN says that the column lacks the article.
-        confidence: how often such an interval holds the mean of what the values were drawn from.
+        values: float64 of shape (articles, columns), NaN where a column lacks the article.
+        confidence: how often such an interval contains the mean of the population of the values.
 
     Raises:
         ValueError: a column has no value.
@@ -38,7 +39,7 @@ def mean_intervals(values: NDArray[np.float64], confidence: float = CONFIDENCE) 
     counts = (~np.isnan(values)).sum(axis=0)
     if not counts.all():
         raise ValueError("a mean needs at least one value: a column is empty")
-    # Relative to one of them, equal values become exact zeros: no rounding gives them a width.
+    # Relative to one of the values, equal values are exact zeros, so that rounding gives them no width.
     anchor = np.nanmin(values, axis=0)
     offsets = values - anchor
     means = np.nansum(offsets, axis=0) / counts
@@ -57,17 +58,17 @@ def score_intervals(
     confidence: float = CONFIDENCE,
     resamples: int = 1_000,
 ) -> list[Interval]:
-    """Any score of many rows, each of its parts with its percentile bootstrap interval.
+    """Return any score of many rows, with a percentile bootstrap interval for each of its parts.
 
-    `score` is called once for every resample. Scores of as many rows see the same resamples. There is no interval where
-    all resamples score alike.
+    `score` is called once for every resample. Two scores of the same number of rows see the same resamples. There is no
+    interval where all resamples have the same score.
 
     Args:
-        score: from the statistics of any rows, (rows, statistics), their score, (parts,).
-        statistics: float64 of shape (rows, statistics).
-        seed: of numpy's `default_rng`; the same seed and statistics give the same intervals.
-        confidence: share of the resampled scores inside the interval.
-        resamples: how many times the rows are drawn with replacement.
+        score: the function from the statistics of any rows, (rows, statistics), to their score, (parts,).
+        statistics: the statistics of the rows, float64 of shape (rows, statistics).
+        seed: the seed of numpy's `default_rng`; the same seed and statistics give the same intervals.
+        confidence: the share of the resampled scores inside the interval.
+        resamples: the number of times that the rows are drawn with replacement.
 
     Raises:
         ValueError: there are no rows.
@@ -83,31 +84,31 @@ def score_intervals(
 
 
 def _interval(mean: float, low: float, high: float) -> Interval:
-    """Numbers of NumPy's as an interval, without ends where they are equal."""
+    """Make an interval from numbers of NumPy, without ends where they are equal."""
     return Interval(float(mean), float(low), float(high)) if low < high else Interval(float(mean), None, None)
 
 
 Floats: TypeAlias = NDArray[np.float64]
 
 _DOUBT = 2.5
-"""Standard errors by which a skewness is taken to be more unfavourable than it looks."""
+"""The standard errors by which a skewness is assumed to be worse than it looks."""
 _MOST_TAIL = 0.3
-"""Of a skewness, by √articles, in an interval: beyond, few articles make Hall's correction many times as wide."""
+"""The largest skewness / √articles in an interval. Beyond it, Hall's correction makes intervals many times as wide."""
 _EQUAL = 1e-12
-"""Values that spread less, relative to the largest, differ by rounding alone."""
+"""The spread, relative to the largest value, below which values differ only by rounding."""
 
 
 def above_zero_p(articles: int, columns: "Moments") -> Floats:
-    """For each column, the one-sided p that its mean is not above 0.
+    """Return for each column the one-sided p of the test that its mean is above 0.
 
-    By Student's t, which errs too often where a tail lies below 0. So Hall's correction for skewness (1992, On the
-    Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54, 221-228) is made where it
-    raises p. Few articles may not show the tail: the skewness is taken to lie `_DOUBT` of its standard errors further
-    down, which are √(6/m) of m normal values.
+    The test is Student's t. It errs too often if the values have a tail below 0. So Hall's correction for skewness
+    (1992, On the Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54, 221-228) is made
+    where it raises p. Few articles may not show the tail, so the skewness is assumed to be lower by `_DOUBT` of its
+    standard errors. The standard error is √(6/m) for m normal values.
 
     Args:
-        articles: how many values each column has, at least two.
-        columns: their moments.
+        articles: the number of values of each column, at least two.
+        columns: the moments of the columns.
     """
     means, spreads, skewness = columns
     varies = spreads > 0
@@ -118,12 +119,13 @@ def above_zero_p(articles: int, columns: "Moments") -> Floats:
 
 
 def skewed_intervals(values: Floats) -> list[Interval]:
-    """The mean of every column with its 95 % interval: the means that the tests of `above_zero_p` do not exclude.
+    """Return the mean of every column with its 95 % interval.
 
-    Of few articles, tests exclude even less: there a skewness counts as `_MOST_TAIL` at most.
+    The interval has the means that the tests of `above_zero_p` do not exclude. With few articles the tests would
+    exclude even less, so there the interval limits the skewness to `_MOST_TAIL`.
 
     Args:
-        values: (articles, columns).
+        values: the values, (articles, columns).
     """
     articles = len(values)
     if articles < 2:
@@ -145,35 +147,35 @@ class Moments(NamedTuple):
     skewness: Floats
 
     def mirrored(self) -> "Moments":
-        """The moments of the columns times -1, from the last to the first."""
+        """Return the moments of the columns times -1, from the last column to the first."""
         return Moments(-self.means[::-1], self.spreads[::-1], -self.skewness[::-1])
 
 
 def moments(values: Floats) -> Moments:
-    """Mean, standard deviation (by m - 1; 0 where values differ by rounding alone) and skewness of each column.
+    """Return mean, standard deviation (by m - 1; 0 where values differ only by rounding) and skewness of each column.
 
     Args:
-        values: (articles, columns), of at least two articles.
+        values: the values of at least two articles, (articles, columns).
     """
     means = values.mean(axis=0)
     deviations = values - means
     spreads = deviations.std(axis=0, ddof=1)
     spreads = np.where(spreads > _EQUAL * np.abs(values).max(axis=0), spreads, 0)
     standard = deviations / np.where(spreads > 0, spreads, 1)
-    # Of an array, ** 3 takes twenty times as long.
+    # On an array, ** 3 takes twenty times as long.
     return Moments(means, spreads, np.asarray((standard * standard * standard).mean(axis=0)))
 
 
 def least_t(skewness: Floats, articles: int) -> Floats:
-    """The t from which on `above_zero_p` is at most `ONE_SIDED_LEVEL`, of columns with this skewness."""
-    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_LEVEL))
+    """Return the t from which on `above_zero_p` is at most `ONE_SIDED_ALPHA`, for columns with this skewness."""
+    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_ALPHA))
     tail = _tail(skewness, articles)
     bent = np.where(tail < 0, tail, 1)
-    # Hall's correction is ((1 + tail t / 3)³ - 1) / tail + tail / 6, which can be turned round.
+    # Hall's correction is ((1 + tail t / 3)³ - 1) / tail + tail / 6, which can be solved for t.
     corrected = 3 / bent * (np.cbrt(1 + bent * (quantile - bent / 6)) - 1)
     return np.where(tail < 0, np.maximum(quantile, corrected), quantile)
 
 
 def _tail(skewness: Floats, articles: int) -> Floats:
-    """The skewness to be reckoned with in a mean of so many articles: at most 0."""
+    """Return the skewness that is assumed for a mean of this many articles: at most 0."""
     return np.minimum(skewness - _DOUBT * math.sqrt(6 / articles), 0) / math.sqrt(articles)

@@ -1,8 +1,8 @@
 """Length-matched comparisons: each summary of a system with another system's summary of about as many words.
 
-A system that was not told a length (n = 0) has no n at which it could be compared, and one that writes at most n words
-often has fewer. But each of its summaries has a number of words, and a sweep of n has other systems' summaries of
-nearly the same number.
+A system that was not told a length (n = 0) has no n at which it could be compared, and a system that writes at most n
+words often writes fewer. But each of its summaries has some number of words, and a sweep of n has summaries of nearly
+that number by other systems.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,18 +38,18 @@ def length_matched_pairs(points: Points) -> list[tuple[str, str]]:
 def compare_length_matched(
     own: Points, swept: Points, pairs: Sequence[tuple[str, str]], metric: Metric
 ) -> tuple[Comparison, ...]:
-    """Compare the two systems of each pair length-matched, on each dataset: the first minus the second.
+    """Compare the two systems of each pair, length-matched, on each dataset: the first minus the second.
 
-    Each comparison has one length: n = 0, or the n that the first system writes at most. For each article the second
-    system's summary is the one whose number of words is nearest; where two are equally near, their mean. An article
-    without a summary within `MOST_OFF` is left out, and counted in `only_a`; `only_b` is 0. `p_holm` is corrected over
-    the pairs of a dataset, with all n. A pair without articles has no comparison.
+    Each comparison has one length: n = 0, or the n that the first system writes at most. For each article, the second
+    system is represented by its summary whose number of words is nearest. If two are equally near, their mean counts.
+    An article without a summary within `MOST_OFF` is left out, and counted in `only_a`; `only_b` is 0. `p_holm` is
+    corrected over all pairs and n of a dataset. A pair without articles has no comparison.
 
     Args:
         own: the points of one run, with summaries of n = 0 or of systems that write at most n words.
-        swept: those of another run, or of the same.
-        pairs: names of systems.
-        metric: what is compared.
+        swept: the points of another run, or of the same.
+        pairs: the names of the systems.
+        metric: the metric that is compared.
 
     Raises:
         StoreError: `own` or `swept` are not the points of one run (see `build_grids`).
@@ -66,7 +66,7 @@ def compare_length_matched(
 
 
 def _is_own(points: Points) -> NDArray[np.bool_]:
-    """Whether the length of each summary was the system's own choice, (points,)."""
+    """Return whether the length of each summary was the system's own choice, (points,)."""
     at_most = np.array([AT_MOST in system.split("|") for system in points.systems], dtype=np.bool_)
     is_own: NDArray[np.bool_] = (points.n == 0) | at_most[points.system]
     return is_own

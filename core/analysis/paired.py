@@ -1,6 +1,7 @@
 """Is one system better than another at equal n? Paired by article: an interval, a test, and Holm's correction.
 
-The interval is Student's of the mean per-article difference (intervals.py), the test flips its signs (sign_flip.py).
+The interval is Student's, of the mean difference per article (intervals.py). The test flips the signs of the
+differences (sign_flip.py).
 """
 
 from collections import Counter
@@ -20,21 +21,21 @@ from nws.core.findings.scores import Interval
 from nws.core.metrics.specs import Metric
 
 TIE = 1e-6
-"""Scores within this distance are equal: the same text in another batch may differ in the seventh decimal."""
+"""Scores within this distance count as equal: in another batch, the same text may differ in the seventh decimal."""
 _DIFFERENCES_AT_ONCE = 500_000
-"""Each is in memory some six times meanwhile."""
+"""The differences that are computed at a time. Each is in memory about six times meanwhile."""
 
 
 def compare_systems(
     a: Points, b: Points, pairs: Sequence[tuple[str, str]], metric: Metric = "bertscore_f1"
 ) -> tuple[Comparison, ...]:
-    """Each pair of systems on each dataset, the first system from `a`, the second from `b`.
+    """Compare each pair of systems on each dataset, the first system from `a`, the second from `b`.
 
     Args:
         a: the points of one run.
-        b: those of another run, or of the same.
-        pairs: names of systems. A pair that shares no article at any n of a dataset has no comparison there.
-        metric: what is compared.
+        b: the points of another run, or of the same.
+        pairs: the names of the systems. A pair that shares no article at any n of a dataset has no comparison there.
+        metric: the metric that is compared.
 
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
@@ -43,23 +44,25 @@ def compare_systems(
 
 
 def compare_uncut(a: Points, b: Points, pairs: Sequence[tuple[str, str]], metric: Metric) -> tuple[Comparison, ...]:
-    """`compare_systems` for texts of which neither system was told the length: they are uncut, and n is 0."""
+    """Compare systems as `compare_systems` does, but by their uncut texts (n = 0), of which no length was asked."""
     of_b = {grid.dataset: grid for grid in build_grids(b, metric, b.n == 0)}
     of_a = [grid for grid in build_grids(a, metric, a.n == 0) if grid.dataset in of_b]
     return tuple(comparison for grid in of_a for comparison in _compare(grid, of_b[grid.dataset], {}, pairs))
 
 
 def compare_all_pairs(points: Points, metric: Metric) -> tuple[Comparison, ...]:
-    """Every two systems of one run on each dataset, at the longest n for which all of them share enough articles.
+    """Compare all pairs of systems of one run on each dataset, at the longest n for which they share enough articles.
 
-    Enough is half as many as any two share at the n at which they share most: of some models the longest texts fail.
-    There is no comparison on a dataset on which two systems share no article.
+    For each n, the two systems that share the fewest articles give a count. An n has enough articles if its count is at
+    least half of the largest count: some models fail to write their longest texts. There is no comparison on a dataset
+    if two systems share no article.
 
-    `p_holm` is corrected over the pairs, so what is said of the highest system holds although it is chosen by its mean.
+    `p_holm` is corrected over the pairs. So claims about the highest system are valid, although it is chosen by its
+    mean.
 
     Args:
-        points: of one run. Controls and upper bounds are not compared.
-        metric: what is compared.
+        points: the points of one run. Controls and upper bounds are not compared.
+        metric: the metric that is compared.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -77,17 +80,17 @@ def compare_all_pairs(points: Points, metric: Metric) -> tuple[Comparison, ...]:
         most = max(shared.values(), default=0)
         if most > 0:
             longest = max(n for n, articles in shared.items() if 2 * articles >= most)
-            at_n = points.take((dataset == i) & (points.n == longest))  # with the controls: they show what is short
+            at_n = points.take((dataset == i) & (points.n == longest))  # with the controls: they show which are short
             pairs = combinations((points.systems[system] for system in systems), 2)
             comparisons += _holm_over_pairs(compare_systems(at_n, at_n, list(pairs), metric))
     return tuple(comparisons)
 
 
 def at_the_longest_n(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Pairs at one n of each dataset, with `p_holm` corrected over the pairs.
+    """Choose one n of each dataset, and correct `p_holm` over the pairs at this n.
 
-    It is the longest n for which every pair has at least half as many articles as at any n; pairs without it are left
-    out.
+    For each n, the pair with the fewest articles gives a count. The longest n whose count is at least half of the
+    largest count is chosen. Pairs without this n are left out.
     """
     chosen: list[Comparison] = []
     for dataset in dict.fromkeys(comparison.dataset for comparison in comparisons):
@@ -107,7 +110,7 @@ def at_the_longest_n(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...
 
 
 def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[np.int32]) -> int:
-    """The fewest articles that any two of the systems share among the points chosen; 0 for fewer than two systems."""
+    """Count the fewest articles that any two systems share among the chosen points; 0 for fewer than two systems."""
     if len(systems) < 2:
         return 0
     own = chosen & np.isin(points.system, systems)
@@ -117,13 +120,13 @@ def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[n
 
 
 def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Comparisons at one n, corrected as one family (Holm 1979)."""
+    """Correct comparisons at one n as one family (Holm 1979)."""
     corrected = as_family([comparison.lengths[0] for comparison in comparisons])
     return [replace(comparison, lengths=(length,)) for comparison, length in zip(comparisons, corrected, strict=True)]
 
 
 def as_family(tested: Sequence[PairedLength]) -> tuple[PairedLength, ...]:
-    """What was tested, with `p_holm` corrected over all of it."""
+    """Correct `p_holm` over all of `tested`."""
     corrected = holm([length.p for length in tested])
     return tuple(replace(length, p_holm=p_holm) for length, p_holm in zip(tested, corrected, strict=True))
 
@@ -131,10 +134,10 @@ def as_family(tested: Sequence[PairedLength]) -> tuple[PairedLength, ...]:
 def compare_by_metric(
     a: Points, b: Points, pairs: Sequence[tuple[str, str]], metrics: Sequence[Metric]
 ) -> dict[Metric, tuple[Comparison, ...]]:
-    """`compare_systems` for each metric, computed together in less time."""
+    """Compare systems as `compare_systems` does, in several metrics at once, which takes less time."""
     one_run = a is b
     a, b = (points.of_metrics(metrics) for points in (a, b))
-    # What the controls of one run say of an article holds for the other run, too.
+    # An article that is short by the controls of one run is short for the other run, too.
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
     axes_of_b = () if one_run else build_axes(b, short_places, b.n > 0)
     by_dataset = {axes.dataset: axes for axes in axes_of_b}
@@ -147,7 +150,7 @@ def compare_by_metric(
         if of_b is None:
             continue
         for metric, comparisons in comparisons_by_metric.items():
-            # One after the other: the differences of all articles and pairs are some times as large as the scores.
+            # One metric at a time: the differences of all articles and pairs are some times as large as the scores.
             grid = of_a.grid(metric)
             other = grid if one_run else of_b.grid(metric)
             comparisons += _compare(grid, other, short.get(of_a.dataset, {}), pairs)
@@ -157,7 +160,7 @@ def compare_by_metric(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedScores:
-    """Two systems at n words: the scores of each, (articles that both runs have,), and how many only one has."""
+    """Two systems at n words: their scores, (articles that both runs have,), and counts of articles that one lacks."""
 
     pair: tuple[str, str]
     n: int
@@ -175,7 +178,7 @@ class PairedScores:
 
 
 def _compare(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
-    """The comparisons of pairs in one metric, on one dataset, some pairs at a time."""
+    """Compare pairs in one metric, on one dataset, some pairs at a time."""
     step = max(1, _DIFFERENCES_AT_ONCE // max(1, len(a.lengths) * len(a.articles)))
     return [
         comparison
@@ -226,7 +229,7 @@ def _lengths(grid: Grid, system: str) -> set[int]:
 
 
 def paired_lengths(cells: Sequence[PairedScores]) -> list[PairedLength]:
-    """Cells of one dataset, each tested for itself: `p_holm` is p. Each has an article that both systems have."""
+    """Test each cell of one dataset by itself: `p_holm` is p. Each cell needs an article that both systems have."""
     raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
     found = zip(cells, differences.T, mean_intervals(differences), sign_flip_p(differences), strict=True)
@@ -261,6 +264,6 @@ def _paired_length(
 def _skewness(values: NDArray[np.float64]) -> float | None:
     centred = values - values.mean()
     variance = float((centred**2).mean())
-    # Equal values differ from their mean by rounding alone.
-    # Of an array, ** 3 takes twenty times as long.
+    # Equal values differ from their mean only by rounding.
+    # On an array, ** 3 takes twenty times as long.
     return float((centred * centred * centred).mean() / variance**1.5) if variance**0.5 > TIE else None

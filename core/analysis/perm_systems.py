@@ -1,16 +1,18 @@
 """Does one metric agree better with human scores than another? Perm-Systems of Deutsch, Dror and Roth 2021 (TACL 9).
 
-If two metrics were alike, their standardised scores could be exchanged on any system, for all of its documents. p is
-two-sided: the share of exchanges whose difference of correlations is at least as far from 0 as the observed one. Up to
-`COUNTED` systems all 2^systems exchanges are counted. Otherwise they are drawn, and the observed one counts as one of
-them: (b + 1) / (m + 1) (Phipson and Smyth 2010).
+If two metrics were equally good, their standardised scores could be exchanged on any system, for all of its documents.
+p is two-sided: the share of exchanges in which the difference of correlations is at least as far from 0 as the observed
+difference. Up to `COUNTED` systems, all 2^systems exchanges are counted. With more systems, m exchanges are drawn. If b
+of them are at least as far from 0, p is (b + 1) / (m + 1), so that the observed one counts, too (Phipson and Smyth
+2010).
 
-Documents are not exchanged, as the paper's Perm-Both does: a metric that favours some systems does so on all their
-documents, and an exchange by document would average this out (docs/correlate.md has the error rates).
+Documents are not exchanged, as they are in the paper's Perm-Both. A metric that favours some systems does so on all
+their documents, and an exchange by document would average this out (docs/correlate.md has the error rates).
 
-Draws go on until every verdict is that of any seed (MMCTest of Gandy and Hahn 2014, Scandinavian Journal of Statistics
-41): each p has bounds that hold it in all but 1 of 10,000 cases, and Holm's correction of all lower and of all upper
-bounds must agree. A verdict for which they disagree after `MOST` draws is called near.
+Draws go on until every verdict would be the same with any seed (MMCTest of Gandy and Hahn 2014, Scandinavian Journal of
+Statistics 41): each p has bounds that contain it in all but 1 of 10,000 cases, and the verdicts by Holm's correction of
+all lower bounds and of all upper bounds must agree. A verdict for which they disagree after `MOST` draws is called
+near.
 """
 
 import itertools
@@ -40,25 +42,26 @@ from nws.core.analysis.sign_flip import holm
 from nws.core.findings.comparisons import TWO_SIDED_LEVEL
 
 COUNTED = 12
-"""The most systems whose exchanges are all counted."""
+"""The largest number of systems for which all exchanges are counted."""
 DRAWN_AT_ONCE = 2_000
 MOST = 50_000
 RISK = 1e-4
-"""How often the bounds of a p do not hold it, whenever they are looked at."""
+"""How often the bounds of a p do not contain it, at any one look."""
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The correlation of metric `a` minus that of metric `b`, its bootstrap interval, and the p of no difference.
+    """The correlation of metric `a` minus that of metric `b`, with its bootstrap interval and its test.
 
-    `p_holm` is corrected over all pairs of metrics, at this level and for this coefficient. All numbers are None where
-    one of the correlations is undefined.
+    `difference`, `low`, `high`, `p` and `p_holm` are None where one of the correlations is undefined.
 
     Attributes:
         low, high: the ends of the interval (Boot-Both, as that of a correlation).
-        exchanges: how many p is made of, the observed one included.
-        near: whether `p_holm` is so near to `TWO_SIDED_LEVEL` that another seed might put it on the other side.
+        p: the p of the test that there is no difference.
+        p_holm: p corrected over all pairs of metrics, at this level and for this coefficient.
+        exchanges: the number of exchanges from which p is computed, including the observed one.
+        near: whether `p_holm` is so near to `ALPHA` that another seed might give the other verdict.
     """
 
     a: str
@@ -86,14 +89,14 @@ def differences(
     seed: int,
     most: int = MOST,
 ) -> tuple[Difference, ...]:
-    """Every pair of metrics, in their order: at every level, by every coefficient.
+    """Compare every pair of metrics, in their order, at every level and by every coefficient.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
+        metrics: the scores by name of the metric: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
         resampled: the correlations of each metric in bootstrap resamples (`resampled_correlations`).
-        seed: of numpy's `default_rng`; the same seed and scores give the same p.
-        most: how many exchanges are drawn at most.
+        seed: the seed of numpy's `default_rng`; the same seed and scores give the same p.
+        most: the largest number of exchanges that are drawn.
     """
     gold = standardised(human)
     scores = {name: standardised(values) for name, values in metrics.items()}
@@ -118,7 +121,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tests:
-    """The tests of all differences, (pairs, levels, coefficients) each; p is NaN where a correlation is undefined."""
+    """The tests of all differences: arrays of shape (pairs, levels, coefficients), p NaN where it is undefined."""
 
     p: FloatArray
     p_holm: FloatArray
@@ -127,7 +130,7 @@ class _Tests:
 
 
 def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray, seed: int, most: int) -> _Tests:
-    """The tests of all pairs of `scores`, whose observed differences are `gaps`, (pairs, levels, coefficients)."""
+    """Test all pairs of `scores`, whose observed differences are `gaps`, (pairs, levels, coefficients)."""
     pairs = list(itertools.combinations(scores.values(), 2))
     is_counted = len(gold) <= COUNTED
     extreme, exchanges = np.zeros(gaps.shape), np.zeros(gaps.shape)
@@ -161,7 +164,7 @@ def _corrected(gaps: FloatArray, extreme: FloatArray, exchanges: FloatArray, is_
 
 
 def _holm(p: FloatArray) -> FloatArray:
-    """Corrected over the first axis, the pairs, without those that are NaN."""
+    """Correct p over the first axis, the pairs, without those that are NaN."""
     corrected = np.full(p.shape, np.nan)
     for i, j in np.ndindex(*p.shape[1:]):
         tested = ~np.isnan(p[:, i, j])
@@ -180,24 +183,24 @@ def _draws(systems: int, seed: int, most: int) -> Iterator[BoolArray]:
 
 
 def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
-    """The difference of correlations in each exchange, (coefficients, exchanges).
+    """Return the difference of correlations in each exchange, (coefficients, exchanges).
 
     Args:
-        level: of the correlations.
-        a: standardised scores of one metric, (systems, documents).
-        b: those of the other.
-        gold: human scores, standardised.
-        systems: which are exchanged, (exchanges, systems).
+        level: the level of the correlations.
+        a: the standardised scores of one metric, (systems, documents).
+        b: the standardised scores of the other metric.
+        gold: the standardised human scores.
+        systems: whether each system is exchanged, (exchanges, systems).
     """
     return _mixed(level, a, b, gold, systems) - _mixed(level, a, b, gold, ~systems)
 
 
 def _mixed(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
-    """The correlations of scores that are those of `b` on `systems`, (choices, systems), and of `a` on the others."""
+    """Return the correlations of scores that are `b` on the chosen `systems`, (choices, systems), and `a` elsewhere."""
     if level == "system":
         mean_a, mean_b, mean_gold = (np.round(mean_of_filled(scores)[:, 0], PLACES) for scores in (a, b, gold))
         return coefficients(np.where(systems, mean_b, mean_a), np.broadcast_to(mean_gold, systems.shape))
-    # Each system occurs twice, once with its score by a and once by b. Of these, one is taken.
+    # Each system occurs twice, once with its score by a and once with that by b. One of the two is taken.
     scores, golds = np.concatenate([a, b]).T, np.concatenate([gold, gold]).T
     taken = np.concatenate([~systems, systems], axis=1).astype(np.float64)
     return mean_over_documents(coefficients_of_draws(scores, golds, taken), np.ones((len(systems), a.shape[1])))

@@ -1,15 +1,15 @@
-"""Is a mean difference more than chance? The paired sign-flip test, and Holm's correction for several of them.
+"""Is a mean difference more than chance? The paired sign-flip test, and Holm's correction for several tests.
 
-The paired randomisation test of Fisher (The Design of Experiments, 1935, section 21): if every article's difference
-could as well have the other sign, all 2^k sign patterns of the k differences that are not 0 would be equally likely. p
-is two-sided: the share of patterns whose |sum| is at least the observed one. Nothing is drawn, so that no verdict
-depends on a seed:
+This is the paired randomisation test of Fisher (The Design of Experiments, 1935, section 21). If every article's
+difference could equally well have the other sign, all 2^k sign patterns of the k differences that are not 0 would be
+equally likely. p is two-sided: the share of patterns whose |sum| is at least the observed one. Nothing is drawn at
+random, so no verdict depends on a seed:
 
 - Up to `COUNTED` differences every pattern is counted, as sums of two halves (Horowitz and Sahni 1974).
 - Beyond that the share comes from the characteristic function of the sum, the product of cos(t d) over the differences
   d, as a Fourier series (Bohman 1975, Scandinavian Actuarial Journal). Its error: docs/compare.md.
-- Of thousands of differences, none of them far larger than the others, the logarithm of that product is a power series
-  in t, whose coefficients are sums of powers of the differences: no cosine is taken of each.
+- For thousands of differences, none of them far larger than the others, the logarithm of that product is computed as a
+  power series in t, whose coefficients are sums of powers of the differences. Then no cosine of each is needed.
 """
 
 import math
@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from scipy.special import zeta
 
 COUNTED = 24
-"""The most differences whose 2^k sign patterns are all counted: two halves have 4,096 each."""
+"""The largest number of differences whose 2^k sign patterns are all counted: two halves have 4,096 each."""
 SMALLEST_P = 1e-12
-"""The series is a difference from 1. What is below this would be rounding."""
+"""The smallest p of a series. p is 1 minus the series, so a smaller number would be rounding."""
 CELLS_AT_ONCE = 2_000_000
-"""Cosines in memory at a time, of each thread: 16 MB, whatever the number of articles."""
+"""The cosines that each thread has in memory at a time: 16 MB, whatever the number of articles."""
 MOST_THREADS = 8
 _TERMS = 32
 _MOST_TERMS = 2_048
@@ -41,17 +41,17 @@ _WIDEST = 1.0
 
 
 def sign_flip_p(differences: NDArray[np.float64]) -> list[tuple[float, bool]]:
-    """For each column, the two-sided p that its mean is 0, and whether every sign pattern was counted.
+    """Test whether the mean of each column is 0: return the two-sided p, and whether every sign pattern was counted.
 
     Args:
-        differences: float64 of shape (articles, columns). NaN says that the column lacks the article.
+        differences: float64 of shape (articles, columns), NaN where a column lacks the article.
 
     Raises:
         ValueError: a column has no value.
     """
     if np.isnan(differences).all(axis=0).any():
         raise ValueError("a mean needs at least one value: a column is empty")
-    # Added up along rows that lie in one piece: then no sum depends on which other columns there are.
+    # Columns become contiguous rows, so that no sum depends on which other columns there are.
     columns_as_rows = np.ascontiguousarray(np.nan_to_num(differences).T)
     sizes, sums = np.abs(columns_as_rows), np.abs(columns_as_rows.sum(axis=1))
     differing = (sizes > 0).sum(axis=1)
@@ -61,7 +61,7 @@ def sign_flip_p(differences: NDArray[np.float64]) -> list[tuple[float, bool]]:
         own = sizes[column]
         p[column] = _counted_p(own[own > 0], sums[column])
     pieces = list(_pieces(np.flatnonzero(~counted), sizes.shape[1]))
-    # Nearly all of the time passes here, and NumPy lets other threads work meanwhile.
+    # Nearly all of the time is spent here, and NumPy lets other threads work meanwhile.
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as threads:
         for columns, part in zip(pieces, threads.map(lambda i: _series_p(sizes[i], sums[i]), pieces), strict=True):
             p[columns] = part
@@ -69,7 +69,7 @@ def sign_flip_p(differences: NDArray[np.float64]) -> list[tuple[float, bool]]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Each p corrected for the others, in the same order: Holm's step-down method (Holm 1979)."""
+    """Correct each p for the number of tests by Holm's step-down method (Holm 1979). The order stays the same."""
     corrected = [0.0] * len(p)
     largest = 0.0
     for rank, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
@@ -85,8 +85,8 @@ def _pieces(columns: NDArray[np.intp], articles: int) -> Iterator[NDArray[np.int
 
 
 def _counted_p(sizes: NDArray[np.float64], observed: float) -> float:
-    """The share of all sign patterns of `sizes`, (differences,), whose |sum| is at least `observed`."""
-    # Equal sums of other signs must not differ by rounding, or a tie with the observed sum would not count.
+    """Return the share of all sign patterns of `sizes`, (differences,), whose |sum| is at least `observed`."""
+    # Equal sums from different signs must not differ by rounding, or a tie with the observed sum would not count.
     least = observed - 1e-12 * sizes.sum()
     if least <= 0:
         return 1.0
@@ -104,7 +104,7 @@ def _all_sums(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _series_p(sizes: NDArray[np.float64], observed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of sign patterns whose |sum| is at least the observed one, for each row of `sizes`.
+    """Return the share of sign patterns whose |sum| is at least the observed one, for each row of `sizes`.
 
     The sum, wrapped around a circle of length c, is inside of ±x with the probability 2x/c + Σ_j 2/(πj) sin(t_j x)
     φ(t_j), t_j = 2πj/c. The circle is so long that what wraps around into ±x is negligible. The series ends where φ has
@@ -132,7 +132,7 @@ def _series_p(sizes: NDArray[np.float64], observed: NDArray[np.float64]) -> NDAr
 def _sums_by_cosines(
     sizes: NDArray[np.float64], x: NDArray[np.float64], circle: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The series of `_series_p` from j = 1 on, of each row of `sizes`, with φ as a product of cosines."""
+    """Return the series of `_series_p` from j = 1 on, for each row of `sizes`, with φ as a product of cosines."""
     sums, left = np.zeros(len(x)), np.arange(len(x))
     for first in range(1, _MOST_TERMS, _TERMS):
         j = np.arange(first, first + _TERMS)
@@ -150,9 +150,9 @@ def _sums_by_cosines(
 
 
 def _sum_by_powers(sizes: NDArray[np.float64], x: float, circle: float) -> float:
-    """The series of `_sums_by_cosines` for a narrow row, whose t d stays below `_WIDEST` until φ has vanished.
+    """Return the series of `_sums_by_cosines` for a narrow row, whose t d stays below `_WIDEST` until φ has vanished.
 
-    It takes a tenth of the time.
+    This takes a tenth of the time.
 
     log φ(t) = -Σ_m a_m t^2m Σ_i d_i^2m with a_m = (1 - 4^-m) ζ(2m) (2/π)^2m / m, from the series of log cos (Abramowitz
     and Stegun 1964, 4.3.72). It ends where what is left out of log φ is below 1e-16.
@@ -175,11 +175,11 @@ def _sum_by_powers(sizes: NDArray[np.float64], x: float, circle: float) -> float
 
 
 def _half_steps(sizes: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half of the least by which sums of `sizes`, (columns, articles), can differ when one or two signs are flipped.
+    """Return half of the least by which sums of `sizes`, (columns, articles), can differ if one or two signs flip.
 
-    One flip changes a sum by twice a size, two of opposite signs by twice the difference of two sizes. Of many
-    articles the first are looked at alone, if their least is next to nothing beside the deviation of the sum: that of
-    all is no larger.
+    One flip changes a sum by twice a size. Two flips of opposite signs change it by twice the difference of two sizes.
+    With many articles, only the first ones are looked at if their least change is negligible beside the deviation of
+    the sum, since that of all articles is no larger.
     """
     least = _least_gaps(sizes[:, :_LOOKED_AT])
     if sizes.shape[1] > _LOOKED_AT:
@@ -189,7 +189,7 @@ def _half_steps(sizes: NDArray[np.float64], deviations: NDArray[np.float64]) -> 
 
 
 def _least_gaps(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least difference of two different values of each row, or of a value and 0; infinite where all are 0."""
+    """Return the least difference of two different values of each row, 0 included; infinite where all are 0."""
     ordered = np.sort(np.concatenate([np.zeros((len(sizes), 1)), sizes], axis=1), axis=1)
     gaps = np.diff(ordered, axis=1)
     return np.asarray(np.where(gaps > 1e-9 * ordered[:, -1:], gaps, np.inf).min(axis=1))

@@ -17,10 +17,10 @@ from nws.core.types import LEAD
 
 
 def saved_over_lead(points: Points, ranked: Mapping[str, Sequence[str]]) -> tuple[WordsSaved, ...]:
-    """For each dataset, the words that its best system needs to keep as much as `lead` does with the most words.
+    """Find, for each dataset, how many words its best system needs to keep as much as `lead` does at the longest n.
 
     Args:
-        points: of one run, with content kept.
+        points: the points of one run, with content kept.
         ranked: the systems of each dataset, the best first.
     """
     found = list[WordsSaved]()
@@ -32,7 +32,10 @@ def saved_over_lead(points: Points, ranked: Mapping[str, Sequence[str]]) -> tupl
 
 
 def saved_at_each_length(points: Points, a: str, b: str) -> tuple[WordsSaved, ...]:
-    """For each dataset and length of b, the words that a needs; claims hold for all lengths of a dataset together."""
+    """Find, for each dataset and length of b, how many words a needs to keep as much.
+
+    The claims hold for all lengths of a dataset together.
+    """
     return tuple(at for grid in _grids(points) for at in words_saved(grid, a, b, are_together=True))
 
 
@@ -41,15 +44,16 @@ def _grids(points: Points) -> Sequence[Grid]:
 
 
 def words_saved(grid: Grid, a: str, b: str, are_together: bool = False) -> tuple[WordsSaved, ...]:
-    """For each length of b, the words that a needs to keep as much, over the articles that both have at every length.
+    """Find, for each length of b, how many words a needs to keep as much.
 
-    None where a system is not there, or does not always write n words.
+    Only articles count that both systems have at every length. The result is empty where a system is missing, or does
+    not always write n words.
 
     Args:
-        grid: content kept on a dataset.
-        a: the system that needs them.
-        b: the system whose content they keep.
-        are_together: whether the claims hold together for all lengths of b (Bonferroni), or each for itself.
+        grid: the content kept on a dataset.
+        a: the system that needs the words.
+        b: the system whose share a has to reach.
+        are_together: whether the claims hold together for all lengths of b (Bonferroni), or each by itself.
     """
     if not {a, b} <= {*grid.systems}:
         return ()
