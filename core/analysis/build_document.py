@@ -31,7 +31,7 @@ from nws.core.text.checks.all_checks import Finding
 from nws.core.types import LEAD, POLICY, RANDOM, CurveRow, GreedyReward
 
 MOST_FOR_ALL_METRICS = 2_000_000
-"""With more summaries, magic numbers are found in one metric alone: one takes five seconds for ten million."""
+"""With more summaries, magic numbers are found in one metric only. One metric takes 5 s for ten million summaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
 
 
 def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
-    """The findings in each metric: that of the document, those that are compared with it, and the others."""
+    """Return the findings in each metric: first that of the document, then those that are compared, then the others."""
     compared = [name for name in compared_metrics(metric) if name in points.scores]
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared)
     if CONTENT_KEPT in points.scores and CONTENT_KEPT not in vs_lead:
@@ -136,9 +136,9 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
 
 
 def _content_kept(points: Points) -> dict[str, Any]:
-    """The findings in content kept, over the summaries that have it."""
-    of_answer = [name for name in (CONTENT_KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
-    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[CONTENT_KEPT]))
+    """Return the findings in content kept, over the summaries that have it."""
+    of_answer = [name for name in (KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
+    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[KEPT]))
     return {
         "kept": content_kept(scored),
         "kept_uncut": uncut_scores(scored, CONTENT_KEPT),
@@ -176,7 +176,7 @@ def _scores_in(points: Points, metric: Metric) -> tuple[SystemScore, ...]:
 
 
 def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], float]:
-    """Mean reward on training articles by system (without seed) and n."""
+    """Return the mean reward on training articles by system (without seed) and n."""
     rewards: dict[tuple[str, int], list[float]] = {}
     for row in greedy:
         rewards.setdefault((split_seed(POLICY + row.policy)[0], row.n), []).append(row.reward)

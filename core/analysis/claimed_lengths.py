@@ -1,15 +1,15 @@
 """Is there a magic number? What one system's articles say of a claim such as "7 to 13 words".
 
-Content kept rises with n, so no n is best by itself, and an elbow of its curve lies elsewhere once longer n are tried.
-What is told instead:
+Content kept rises with n, so no n is best by itself, and an elbow of its curve moves once longer n are tried. These are
+reported instead:
 
-- in each metric, the n with the largest gain over `random`, and which n are not shown to be behind
+- in each metric, the n with the largest gain over `random`, and the n that do not gain significantly less
   (`nws.core.analysis.gain_over_random`);
-- the smallest n that keeps `OF_LONGEST` of what the longest n keeps, as if the lengths had ended earlier;
-- what a word more keeps at each step of n. Two families of tests, `above_zero_p` corrected by Holm: that a step keeps
-  more, and that a word of it keeps less than a word of the step before. Of each, at most 5 % of studies err
-  (docs/magic-number.md);
-- the share of what the longest n keeps that the claimed n keep.
+- the smallest n that keeps `OF_LONGEST` of what the longest n keeps, also if an earlier n is taken as the longest;
+- what each additional word keeps at each step of n. There are two families of tests by `above_zero_p`, each corrected
+  by Holm: that a step keeps more, and that a word of it keeps less than a word of the step before. Each family errs in
+  at most 5 % of studies (docs/magic-number.md);
+- what the claimed n keep, as shares of what the longest n keeps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,22 +30,22 @@ from nws.core.findings.lengths import OF_LONGEST, BestN, ClaimedLengths, Step
 from nws.core.metrics.specs import Metric
 from nws.core.types import RANDOM
 
-CLAIM_METRICS: tuple[Metric, ...] = (CONTENT_KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
-"""The metrics whose best n are told."""
+COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
+"""The metrics whose best n are reported."""
 _ENDS = (0.4, 0.6, 1.0)
-"""Of the longest n: where the lengths might have ended."""
+"""The shares of the longest n at which the lengths might have ended."""
 
 
 def claims_of(points: Points, ranked: Mapping[str, Sequence[str]], claim: str | int) -> tuple[ClaimedLengths, ...]:
-    """What the best system of each dataset says of a claim, such as "7-13" or "9".
+    """Collect the evidence of each dataset's best system on a claim, such as "7-13" or "9".
 
     Args:
         points: see `claimed_lengths`.
-        ranked: by dataset the systems that keep content at some n, the best first.
+        ranked: by dataset, the systems that keep content at some n, the best first.
         claim: one n, or the fewest and the most words.
 
     Raises:
-        RecipeError: it is no claim, there is no content kept by n, or it is not of the claimed n.
+        RecipeError: the claim cannot be read, or there is no content kept by n, or none at the claimed n.
     """
     ends = str(claim).replace("–", "-").split("-")
     if not all(map(str.isdecimal, ends)) or len(ends) > 2 or int(ends[0]) > int(ends[-1]):
@@ -63,16 +63,16 @@ def claims_of(points: Points, ranked: Mapping[str, Sequence[str]], claim: str | 
 
 
 def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int, int]) -> ClaimedLengths:
-    """What the articles of a dataset say of the claim, over those that have a summary by the system at every n.
+    """Collect the evidence of a dataset on the claim, over the articles with a summary by the system at every n.
 
     Args:
-        points: of one run, with scores by those of `CLAIM_METRICS` that it has; `CONTENT_KEPT` is one.
-        dataset: one of those with content kept.
-        system: one with content kept at some n.
+        points: the points of one run, with the metrics of `COMPARED` that it has. `KEPT` must be among them.
+        dataset: a dataset with content kept.
+        system: a system with content kept at some n.
         claim: the fewest and the most words.
 
     Raises:
-        RecipeError: the system has one n alone, lacks a claimed one, or keeps nothing.
+        RecipeError: the system has only one n, lacks a claimed n, or keeps nothing.
         StoreError: the points are not those of one run (see `build_grids`).
     """
     is_chosen = np.array([name in (system, RANDOM) for name in points.systems])[points.system] & (points.n > 0)
@@ -98,8 +98,8 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
 
 
 def kept_by_article(points: Points, system: str) -> tuple[list[int], Floats]:
-    """The n of a system, and what it keeps at these, (articles, lengths), of the articles that have all."""
-    (grid,) = build_grids(points, CONTENT_KEPT)
+    """Return the n of a system, and what it keeps at these, (articles, lengths), for the articles that have all n."""
+    (grid,) = build_grids(points, KEPT)
     scores = grid.values[grid.systems.index(system)]
     present = ~np.isnan(scores)
     tried = np.flatnonzero(present.any(axis=1))

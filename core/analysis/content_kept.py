@@ -1,24 +1,26 @@
 """How much of the reference's content do n words keep, and how few words keep a given share?
 
-*Content kept* of one summary of article i is where its recall R_i against the article's first reference lies between a
-floor and 1 (`nws.core.metrics.kept`). The floor F_i is its mean recall against references of other articles:
+*Content kept* of one summary of article i says where its recall R_i against the article's first reference lies between
+a floor and 1 (`nws.core.metrics.kept`). The floor F_i is its mean recall against references of other articles:
 
     κ_i = (R_i - F_i) / (1 - F_i)
 
-0 is what a text about something else gets, 1 is the whole reference. Scaling by floor and ceiling is Cohen's (1960, A
-Coefficient of Agreement for Nominal Scales), with others' references in place of chance. The share that a system keeps
-at n words is the mean of κ_i over articles. It is no measure of truth: with "not" put in, a summary keeps 99 % of it.
+A text about something else has about 0, and the whole reference has 1. Scaling by floor and ceiling is Cohen's idea
+(1960, A Coefficient of Agreement for Nominal Scales), with others' references in place of chance. The share that a
+system keeps at n words is the mean of κ_i over articles. It does not measure truth: with one "not" added, a reference
+keeps 99 %.
 
-The mean of κ_i is above (R̄ - F̄) / (1 - F̄), of mean recall and mean floor, by the covariance of κ and F over 1 - F̄,
-which is small (docs/answer.md), and to first order each article moves both alike (Hampel 1974, The Influence Curve and
-its Role in Robust Estimation). So the floor's error counts here without further ado: it is in each κ_i.
+The mean of κ_i is larger than (R̄ - F̄) / (1 - F̄), where R̄ is the mean recall and F̄ the mean floor. The difference
+is the covariance of κ and F over 1 - F̄, which is small (docs/answer.md). To first order, each article moves both alike
+(Hampel 1974, The Influence Curve and its Role in Robust Estimation). So the error of the floor needs no extra term: it
+is in each κ_i.
 
-A share of another ceiling, which has κ_i too, is the ratio of both means. An article moves it by
+A share of another ceiling, which also has a κ_i, is the ratio of the two means. An article moves this share by
 
     ψ_i = (κ_i - share · ceiling_i) / mean ceiling
 
 The smallest n that keeps a share is the n from which on every longer n keeps it. Lengths are tested one after the
-other, each by itself, and the first test that shows nothing ends it.
+other, each by itself, and the first test that is not significant ends the testing.
 """
 
 import math
@@ -39,22 +41,22 @@ from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.systems.rulers import PERSON
 
 POWER = 0.8
-"""How often a study with so many articles as are advised is sure."""
+"""The power of a study with the advised number of articles."""
 MOST_ARTICLES = 10_000_000
-"""With more, nothing is advised."""
+"""The largest number of articles that is advised."""
 _DRAWS, _SEED = 2_000, 20_261_123
 _TINY = 1e-100
 _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for size in range(10, 100)), MOST_ARTICLES)
 
 
 def content_kept(points: Points) -> tuple[ContentKept, ...]:
-    """The shares that systems keep, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
+    """Compute the shares that systems keep, by dataset, system and ceiling.
 
-    A summary without the metric `CONTENT_KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is
-    left out.
+    Uncut summaries (n = 0) count only for `PERSON`. A summary without the metric `KEPT` (NaN) counts as if it were not
+    there. A ceiling that keeps nothing is left out.
 
     Args:
-        points: those of one run.
+        points: the points of one run.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -67,11 +69,12 @@ def content_kept(points: Points) -> tuple[ContentKept, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptByArticle:
-    """Content kept by one system at some n, and its ceiling, by article.
+    """The content that one system keeps at some n, and its ceiling, by article.
 
     Attributes:
         values: κ, float64 of shape (articles, lengths).
-        ceiling: float64 of shape (articles,); 1 for the reference. Its mean is above 0.
+        ceiling: what is the whole for each article, float64 of shape (articles,); 1 for the reference. Its mean is
+            above 0.
     """
 
     values: Floats
@@ -90,16 +93,16 @@ class KeptByArticle:
 
     @property
     def _means(self) -> Floats:
-        """The means of all columns and the ceiling, added in one order, so that equal columns have equal means."""
+        """The means of all columns and the ceiling, summed in one order, so that equal columns have equal means."""
         return np.asarray(np.column_stack([self.values, self.ceiling]).mean(axis=0))
 
     def above(self, x: float) -> Floats:
-        """Content kept of each article beyond `x` of its ceiling, float64 of shape (articles, lengths)."""
+        """Return what each article keeps beyond `x` of its ceiling, float64 of shape (articles, lengths)."""
         return np.asarray(self.values - x * self.ceiling[:, None])
 
 
 def _persons(points: Points) -> Iterator[tuple[str, dict[str, float]]]:
-    """For each dataset, what a person's whole summary of each article keeps."""
+    """Yield each dataset with what a person's whole summary of each article keeps."""
     is_person = np.array([system == PERSON for system in points.systems], dtype=np.bool_)
     for grid in build_grids(points, CONTENT_KEPT, (points.n == 0) & is_person[points.system]):
         (person,) = np.flatnonzero([system == PERSON for system in grid.systems])
@@ -133,7 +136,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
 
 
 def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, float]) -> dict[Ceiling, KeptByArticle]:
-    """One system, (articles, lengths), held against each ceiling, over the articles that have it."""
+    """Combine the values of one system, (articles, lengths), with each ceiling, over the articles that have it."""
     held: dict[Ceiling, KeptByArticle] = {"reference": KeptByArticle(values, np.ones(len(values)))}
     if both := [i for i, article in enumerate(articles) if article in persons]:
         held["person"] = KeptByArticle(values[both], np.array([persons[articles[i]] for i in both]))
@@ -149,16 +152,16 @@ def _lengths(kept: KeptByArticle, tried: Sequence[int], words: Sequence[float]) 
 def smallest_n(
     tried: Sequence[int], shares: Floats, above: Floats, x: float, alpha: float = ONE_SIDED_LEVEL
 ) -> SmallestN:
-    """The smallest of the lengths `tried` that keeps the share `x`.
+    """Find the smallest of the lengths `tried` that keeps the share `x`, as do all longer ones.
 
     Args:
-        tried: in rising order.
+        tried: the lengths, in rising order.
         shares: the mean share at each length, (lengths,).
-        above: (articles, lengths), what each article keeps beyond `x` (`KeptByArticle.above`).
+        above: what each article keeps beyond `x`, (articles, lengths) (`KeptByArticle.above`).
         x: the share.
-        alpha: the level of the tests, less where several claims are made together.
+        alpha: the level of the tests; lower where several claims are made together.
     """
-    steps = [*tried, None]  # the last: longer than any that was tried
+    steps = [*tried, None]  # the last one stands for a length beyond all that were tried
     reached = int(first_kept(shares[None], x)[0])
     low, high = interval_of_n(above, alpha)
     return SmallestN(
@@ -172,21 +175,26 @@ def smallest_n(
 
 
 def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
-    """For each row of (rows, lengths), the index of the first length from which on all keep x; lengths if none does."""
+    """Find for each row of shares, (rows, lengths), the first length from which on all keep x.
+
+    Returns:
+        The index of this length for each row; the number of lengths where there is none.
+    """
     below = shares < x
     last_below = shares.shape[1] - np.argmax(below[:, ::-1], axis=1)
     return np.where(below.any(axis=1), last_below, 0)
 
 
-def interval_of_n(above: Floats, alpha: float = ONE_SIDED_LEVEL) -> tuple[int, int]:
-    """The indices between which the smallest length lies that keeps the share, as do all longer ones (95 %).
+def interval_of_n(above: Floats, alpha: float = ONE_SIDED_ALPHA) -> tuple[int, int]:
+    """Return the ends of the 95 % interval of the smallest length that keeps the share, as indices.
 
-    Its upper end is shown from the longest length down. Its lower end is the mirror image: from the shortest up, the
-    first that is not shown to keep less. Either is wrong only if a single test is: that of the length before the true
-    answer, or that of the answer.
+    For the upper end, lengths are tested from the longest one down, as long as they keep significantly more than the
+    share. The last such length is the end. For the lower end, they are tested from the shortest one up. The first
+    length that does not keep significantly less is the end. Each end is wrong only if a single test is wrong: that of
+    the length before the true answer, or that of the true answer.
 
     Args:
-        above: (articles, lengths), what each article keeps beyond the share (`KeptByArticle.above`).
+        above: what each article keeps beyond the share, (articles, lengths) (`KeptByArticle.above`).
         alpha: the level of each test.
     """
     articles, lengths = above.shape
@@ -197,19 +205,21 @@ def interval_of_n(above: Floats, alpha: float = ONE_SIDED_LEVEL) -> tuple[int, i
 
 
 def articles_for_one_step(above: Floats) -> int | None:
-    """The number of articles with which the 95 % interval of the smallest n is at most one step of the grid wide.
+    """Estimate the number of articles with which the 95 % interval of the smallest n is at most one step wide.
 
-    Studies are drawn: their t have those of the run as means, scaled to as many articles, and are normal, correlated as
-    the articles say. It is rounded up to two digits, beyond which draws differ.
+    Studies are simulated. Their t values are normal, with the t values of the run, scaled to the number of articles, as
+    means, and with the correlation of the run's articles. The number is rounded up to two digits, since further digits
+    depend on the draws.
 
-    It takes for granted that other articles are like those of the run. They are likely to vary more, above all where
-    they come from elsewhere. How well it holds of real articles: docs/answer.md.
+    The estimate assumes that other articles are like those of the run. They probably vary more, especially if they come
+    from elsewhere. How well the estimate fits real articles: docs/answer.md.
 
     Args:
-        above: (articles, lengths), what each article keeps beyond the share (`KeptByArticle.above`).
+        above: what each article keeps beyond the share, (articles, lengths) (`KeptByArticle.above`).
 
     Returns:
-        None if no length keeps the share, there is one article alone, or it takes more than `MOST_ARTICLES`.
+        The number; None if no length keeps the share, if there is only one article, or if more than `MOST_ARTICLES`
+        would be needed.
     """
     articles, lengths = above.shape
     if articles < 2 or above[:, -1].mean() < 0:
@@ -232,13 +242,14 @@ def articles_for_one_step(above: Floats) -> int | None:
 
 
 def _shown_from(articles: int, columns: Moments, alpha: float) -> int:
-    """The index of the first column whose mean is shown to be above 0, as are those of all later columns.
+    """Find the first column whose mean is significantly above 0, as are the means of all later columns.
 
-    They are tested one-sidedly from the last one on, and the first that is not shown ends it. A wrong answer needs a
-    wrong rejection at the last column whose mean is not above 0, which is a single test: so no correction for the
-    number of columns is needed (Tamhane, Hochberg and Dunnett 1996, Biometrics 52, 21-37).
+    Columns are tested one-sidedly from the last one to the first, and the first test that is not significant ends the
+    testing. A wrong answer needs a wrong rejection at the last column whose mean is not above 0, which is a single
+    test. So no correction for the number of columns is needed (Tamhane, Hochberg and Dunnett 1996, Biometrics 52,
+    21-37).
 
     Returns:
-        The number of columns if nothing is shown.
+        The index of the column; the number of columns if no mean is significantly above 0.
     """
     return int(first_kept(-above_zero_p(articles, columns)[None], -alpha)[0])

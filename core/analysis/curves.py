@@ -15,14 +15,14 @@ from nws.core.metrics.specs import Metric
 Found = TypeVar("Found", Curve, Uncut)
 
 MOST_MISSING = 0.1
-"""A system that lacks a larger share of the articles is not compared with others."""
+"""The largest share of the articles that a system may lack and still be compared with others."""
 
 
 def sweep_curves(points: Points, metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:
-    """A curve per dataset and system, datasets in alphabetical order, systems by `system_order`.
+    """Make a curve for each dataset and system, with datasets in alphabetical order and systems by `system_order`.
 
-    Means at one n are over the same articles (`comparable_articles`); articles with fewer words than n are in none.
-    Uncut summaries (n = 0) are on no curve.
+    The means of comparable systems at one n are over the same articles (`comparable_articles`). Articles with fewer
+    words than n are left out, and so are uncut summaries (n = 0).
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -31,19 +31,19 @@ def sweep_curves(points: Points, metric: Metric = "bertscore_f1") -> tuple[Curve
 
 
 def curves_by_metric(points: Points, metrics: Sequence[Metric]) -> dict[Metric, tuple[Curve, ...]]:
-    """`sweep_curves` for each metric, computed together in less time."""
+    """Make the curves of `sweep_curves` in several metrics at once, which takes less time."""
     return _by_metric(points, metrics, points.n > 0, _curves)
 
 
 def uncut_by_metric(points: Points, metrics: Sequence[Metric]) -> dict[Metric, tuple[Uncut, ...]]:
-    """`uncut_scores` for each metric, computed together in less time."""
+    """Compute `uncut_scores` in several metrics at once, which takes less time."""
     return _by_metric(points, metrics, points.n == 0, _uncut)
 
 
 def _by_metric(
     points: Points, metrics: Sequence[Metric], chosen: NDArray[np.bool_], found_in: Callable[[Grid], list[Found]]
 ) -> dict[Metric, tuple[Found, ...]]:
-    """What is found in the grids of each metric. All metrics of a dataset share its axes, which take longer to make."""
+    """Return what is found in the grids of each metric. All metrics of a dataset share its axes, which takes less time."""
     found: dict[Metric, list[Found]] = {metric: [] for metric in metrics}
     for axes in build_axes(points.of_metrics(metrics), short_articles(points), chosen):
         for metric, of_metric in found.items():
@@ -53,16 +53,16 @@ def _by_metric(
 
 
 def comparable_articles(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The systems that can be compared with each other, and the articles that all of these have.
+    """Find the systems that can be compared with each other, and the articles that all of these have.
 
-    A system takes part if it lacks at most `MOST_MISSING` of the articles that any system has. Where the systems that
-    would take part share no article, none does.
+    A system can be compared if it lacks at most `MOST_MISSING` of the articles that any system has. If these systems
+    share no article, none can be compared.
 
     Args:
-        present: bool of shape (systems, articles).
+        present: whether a system has an article, bool of shape (systems, articles).
 
     Returns:
-        bool of shape (systems,), and of shape (articles,).
+        The systems, bool of shape (systems,), and the articles, bool of shape (articles,).
     """
     total = present.any(axis=0).sum()
     systems = present.any(axis=1) & (present.sum(axis=1) >= (1 - MOST_MISSING) * total)
@@ -90,7 +90,7 @@ def _curves(grid: Grid) -> list[Curve]:
 
 
 def uncut_scores(points: Points, metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
-    """The mean score of every system that wrote summaries of its own length (n = 0), and has scores of them."""
+    """Compute the mean score of every system that has scores of uncut summaries (n = 0)."""
     return uncut_by_metric(points, (metric,))[metric]
 
 

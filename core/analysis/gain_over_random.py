@@ -1,18 +1,19 @@
-"""The gain over `random` by n: which n may have the largest, and the study's two bare maxima.
+"""The gain over `random` by n: the n that may have the largest gain, and two simpler choices of the best n.
 
 The smallest n that keeps a share of the content is decided in `nws.core.analysis.content_kept`.
 
-Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for chunks drawn at random, both
-are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
-same length. The recommendation comes from that gain alone. It makes two statements about a system, each wrong in at
-most 5 % of sweeps:
+The best n per article and the best n by mean, which the study has, are plain maxima over n. Since F1 rises with n even
+for chunks drawn at random, both are partly an effect of length. The gain over `random` at equal n is not, since every
+article is compared with a control of the same length. So recommendations come from that gain alone. They make two
+statements about a system, each wrong in at most 5 % of sweeps:
 
-- that the system beats `random` at all: a sign-flip test at each n, corrected over n by Holm;
-- which n may have the largest gain: all n except those that are significantly below another n, by a sign-flip test of
-  every pair of n, corrected over the pairs by Holm. This is a confidence set of the best, after Hsu (1984) and Hansen,
-  Lunde and Nason (2011): it holds the best n, and all n that are as good, in at least 95 % of sweeps.
+- The system is significantly better than `random`. The test is a sign-flip test at each n, corrected over n by Holm.
+- These n may have the largest gain: all n except those that gain significantly less than another n. The test is a
+  sign-flip test of every pair of n, corrected over the pairs by Holm. The n form a confidence set of the best, after
+  Hsu (1984) and Hansen, Lunde and Nason (2011): it contains the best n, and all n that are as good, in at least 95 % of
+  sweeps.
 
-bench/error_rates.py measures both.
+bench/error_rates.py measures how often both are wrong.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,11 +35,11 @@ from nws.core.types import RANDOM
 
 
 def magic_numbers(points: Points, metric: Metric = "bertscore_f1") -> tuple[MagicNumber, ...]:
-    """A `MagicNumber` per dataset and system, in the order of `system_order`; uncut summaries are left out.
+    """Find the `MagicNumber` of each dataset and system, in the order of `system_order`, without uncut summaries.
 
     Args:
-        points: of one run.
-        metric: what gains are in.
+        points: the points of one run.
+        metric: the metric of the gains.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -59,7 +60,7 @@ def _magic_numbers(grid: Grid, over_random: Mapping[tuple[str, str], Comparison]
 
 
 def _gain_columns(grid: Grid, comparison: Comparison | None) -> NDArray[np.float64]:
-    """Gains over `random`, (articles, compared n), NaN where either of the two has no summary."""
+    """Return the gains over `random`, (articles, compared n), NaN where either of the two has no summary."""
     if comparison is None:
         return np.empty((len(grid.articles), 0))
     lengths = [grid.lengths.index(length.n) for length in comparison.lengths]
@@ -68,10 +69,10 @@ def _gain_columns(grid: Grid, comparison: Comparison | None) -> NDArray[np.float
 
 
 def _p_behind(gains: NDArray[np.float64]) -> list[float | None]:
-    """For each compared n: the smallest corrected p of a pair in which the other n gains more.
+    """Return for each compared n the smallest corrected p of a pair in which the other n gains more.
 
-    1 without such a pair. Each pair is compared over the articles that have both n. An n of too few articles is in no
-    pair: its value is None.
+    It is 1 without such a pair. Each pair is compared over the articles that have both n. An n with too few articles is
+    in no pair, and has None.
     """
     lengths, has = gains.shape[1], ~np.isnan(gains)
     compared = np.count_nonzero(has, axis=0) >= enough_articles(max(1, lengths * (lengths - 1) // 2))
@@ -86,7 +87,7 @@ def _p_behind(gains: NDArray[np.float64]) -> list[float | None]:
 
 
 def _test_pairs(gains: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[float, float]]:
-    """For each pair (n, other n): the sum of the gains at n minus those at the other n, and its p."""
+    """Yield for each pair (n, other n) the sum of the gains at n minus those at the other n, and its p."""
     step = max(1, CELLS_AT_ONCE // max(1, len(gains)))
     for start in range(0, len(pairs), step):
         first, second = np.array(pairs[start : start + step]).T

@@ -1,4 +1,4 @@
-"""The scores of a run as arrays, a dataset at a time: one axis for its systems, one for n, one for its articles."""
+"""The scores of a run as arrays, one dataset at a time. Their axes are the systems, the n and the articles."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,12 @@ Value = TypeVar("Value", bound=np.generic)
 
 @dataclass(frozen=True, eq=False)
 class _Places:
-    """The axes of one dataset, all sorted (systems by `system_order`). `kinds` is what each of the systems is.
+    """The axes of one dataset, all sorted (systems by `system_order`).
 
-    `short`, bool of shape (lengths, articles), has the places that are left out, since an article has fewer words than
-    n (`short_articles`).
+    Attributes:
+        kinds: the kind of each system.
+        short: the places that are left out because an article has fewer words than n (`short_articles`), bool of shape
+            (lengths, articles).
     """
 
     dataset: str
@@ -37,13 +39,13 @@ class _Places:
 class Axes(_Places):
     """The places of the points of one dataset.
 
-    The grids of its metrics are made one by one: all at once would take as much room as the scores themselves. They
-    share `words`, `texts` and `short`, see `Grid`.
+    The grids of its metrics are made one by one, since all at once would take as much memory as the scores themselves.
+    They share `words`, `texts` and `short`, see `Grid`.
 
     Attributes:
-        points: of all datasets. Nothing is copied of them: there may be ten million.
-        rows: int32, which of `points` are of this dataset.
-        cells: int64, the place of each of `rows` on the three axes, as an index into the flattened array. So the order
+        points: the points of all datasets. They are not copied, since there may be ten million.
+        rows: the indices of the points of this dataset, int32.
+        cells: the place of each of `rows` on the three axes, as an index into the flattened array, int64. So the order
             of the points does not matter.
     """
 
@@ -53,11 +55,11 @@ class Axes(_Places):
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Where there is a summary; shape (systems, lengths, articles)."""
+        """Whether there is a summary, bool of shape (systems, lengths, articles)."""
         return self.placed(np.ones(len(self.points), dtype=np.bool_), np.bool_(False))
 
     def placed(self, column: NDArray[Value], empty: Value) -> NDArray[Value]:
-        """A column of `points` on the three axes, and `empty` where there is no summary."""
+        """Return a column of `points` on the three axes, with `empty` where there is no summary."""
         values = np.full((len(self.systems), len(self.lengths), len(self.articles)), empty, dtype=column.dtype)
         flat = values.reshape(-1)
         for piece in pieces(len(self.rows)):
@@ -73,7 +75,7 @@ class Axes(_Places):
         return self.placed(self.points.text, np.int64(NO_TEXT))
 
     def grid(self, metric: Metric) -> "Grid":
-        """The grid of one metric."""
+        """Return the grid of one metric."""
         same = (self.dataset, self.systems, self.kinds, self.lengths, self.articles, self.short)
         return Grid(*same, self.placed(self.points.scores[metric], np.float64(np.nan)), self.words, self.texts)
 
@@ -82,13 +84,13 @@ class Axes(_Places):
 class Grid(_Places):
     """One metric over one dataset, on the axes of `Axes`.
 
-    A cell is empty where there is no such summary, where the article has fewer words than n, or where a summary lacks
-    the score (of `OPTIONAL` metrics alone).
+    A cell is empty where there is no summary, where the article has fewer words than n, or where a summary lacks the
+    score (only with `OPTIONAL` metrics).
 
     Attributes:
-        values: float64 of shape (systems, lengths, articles), NaN in empty cells.
-        words: int32 of the same shape, 0 in empty cells.
-        texts: keys (`Points.text`), int64 of the same shape, `NO_TEXT` in empty cells.
+        values: the scores, float64 of shape (systems, lengths, articles), NaN in empty cells.
+        words: the numbers of words, int32 of the same shape, 0 in empty cells.
+        texts: the keys of the texts (`Points.text`), int64 of the same shape, `NO_TEXT` in empty cells.
     """
 
     values: NDArray[np.float64]
@@ -97,16 +99,21 @@ class Grid(_Places):
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """True where there is a summary; shape (systems, lengths, articles)."""
+        """Whether the cell has a score, bool of shape (systems, lengths, articles)."""
         return ~np.isnan(self.values)
 
 
 def build_grids(points: Points, metric: Metric, chosen: NDArray[np.bool_] | None = None) -> Iterator[Grid]:
-    """One `Grid` per dataset, datasets in alphabetical order, without the articles that are shorter than n.
+    """Make a `Grid` for each dataset, in alphabetical order, without the articles that are shorter than n.
 
-    Each is made when it is asked for. A `map` over them, unlike a `for`, has let go of one when it asks for the next.
+    A grid is made when it is asked for. A `map` over the grids, unlike a `for`, frees each grid before it asks for the
+    next one.
 
-    With `chosen`, bool of one value a point, it has those alone. They are not copied, as by `Points.take`.
+    Args:
+        points: the points of one run.
+        metric: the metric of the grids.
+        chosen: which points the grids have, bool with one value per point; None for all. Unlike `Points.take`, this
+            does not copy the points.
 
     Raises:
         StoreError: two points share dataset, article, system and n.
@@ -118,11 +125,12 @@ def build_grids(points: Points, metric: Metric, chosen: NDArray[np.bool_] | None
 def build_axes(
     points: Points, left_out: frozenset[Place] = frozenset(), chosen: NDArray[np.bool_] | None = None
 ) -> Iterator[Axes]:
-    """The axes of each dataset, in alphabetical order, each made when it is asked for. They lack the places `left_out`.
+    """Make the axes of each dataset, in alphabetical order, each when it is asked for.
 
-    Those are where articles are shorter than n.
-
-    With `chosen`, bool of one value a point, they have those alone.
+    Args:
+        points: the points of one run.
+        left_out: the places to leave out, where articles are shorter than n.
+        chosen: which points the axes have, bool with one value per point; None for all.
 
     Raises:
         StoreError: two points share dataset, article, system and n.
@@ -152,7 +160,7 @@ def _axes(dataset: str, points: Points, rows: NDArray[np.int32], left_out: froze
     for of_dataset, article, n in left_out:
         if of_dataset == dataset and article in depth and n in place:
             is_short[place[n], depth[article]] = True
-    # Of each code where it is on its axis; -1 for what is of other datasets.
+    # The place of each code on its axis; -1 for codes of other datasets.
     on_axes = (
         np.array([row.get(system, -1) for system in points.systems]),
         np.searchsorted(lengths, np.arange(lengths[-1] + 1)),
@@ -179,7 +187,7 @@ def _axes(dataset: str, points: Points, rows: NDArray[np.int32], left_out: froze
 def _cells(
     codes: Sequence[NDArray[np.int32]], on_axes: Sequence[NDArray[np.int64]], rows: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """The places of rows on the flattened axes, from the place of each code on its axis."""
+    """Return the places of rows on the flattened axes, from the place of each code on its axis."""
     shape = [int(places.max()) + 1 for places in on_axes]
     cells = np.empty(len(rows), dtype=np.int64)
     for piece in pieces(len(rows)):

@@ -1,14 +1,15 @@
 """What systems keep of each kind of word, and whether one kind survives better than another.
 
-Of a kind, a system keeps the ratio of two sums over articles (`nws.core.metrics.kept`), and an article with terms a and
-b moves it by ψ = (a - share · b) / mean b, to first order (Hampel 1974, The Influence Curve and its Role in Robust
-Estimation). So the interval of a share is that of the mean of share + ψ.
+The share that a system keeps of a kind is the ratio of two sums over articles (`nws.core.metrics.kept`). An article
+with the terms a and b moves this share by ψ = (a - share · b) / mean b, to first order (Hampel 1974, The Influence
+Curve and its Role in Robust Estimation). So the interval of a share is that of the mean of share + ψ.
 
-Few articles may not show those that keep all of a kind, or nothing of it: of 20 references with a number, one summary
-may have the number. So each end of an interval is that of Student's t with one article more, which keeps nothing for
-the lower end, and all for the upper (as Agresti and Coull 1998, Approximate Is Better than "Exact" for Interval
-Estimation of Binomial Proportions, add observations). A kind is shown to survive better than another with one article
-more that keeps all of the other, and nothing of the one. How often these are right: docs/answer.md.
+Among few articles there may be none that keeps all of a kind, or none that keeps nothing of it: of 20 references with a
+number, only one summary may have the number. So each end of an interval is computed by Student's t with one article
+added. For the lower end the added article keeps nothing, and for the upper end it keeps all (Agresti and Coull 1998,
+Approximate Is Better than "Exact" for Interval Estimation of Binomial Proportions, add observations likewise). Whether
+one kind survives better than another is tested with one added article that keeps nothing of the first kind, and all of
+the second. How often these are right: docs/answer.md.
 """
 
 import math
@@ -34,8 +35,8 @@ class KindTerms:
     """The terms of one system's summaries at one n on a dataset.
 
     Attributes:
-        articles: a code of each article, (rows,). Of several rows of one article the first counts.
-        terms: the `KIND_TERMS`, (rows, 2 · kinds); NaN of a kind that the article lacks.
+        articles: the code of the article of each row, (rows,). Of several rows of one article, the first counts.
+        terms: the `KIND_TERMS`, (rows, 2 · kinds); NaN for a kind that the article lacks.
     """
 
     dataset: str
@@ -46,10 +47,12 @@ class KindTerms:
 
 
 def kept_by_kind(cells: Iterable[KindTerms]) -> tuple[KeptByKind, ...]:
-    """What each system keeps of each kind at each n, over the articles that it has at all n; uncut summaries contrast.
+    """Compute what each system keeps of each kind at each n, over the articles that it has at all n.
+
+    Uncut summaries (n = 0) are separate: they need not be of the same articles.
 
     Args:
-        cells: of one run, by dataset and system.
+        cells: the terms of one run, ordered by dataset and system.
     """
     found = list[KeptByKind]()
     for _, of_system in groupby(cells, key=lambda cell: (cell.dataset, cell.system, cell.n > 0)):
@@ -71,7 +74,13 @@ def _at_n(cell: KindTerms, common: NDArray[np.int64], is_compared: bool) -> Kept
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """The share that is kept of a kind, and how each article moves it, (articles,); NaN of one that lacks the kind."""
+    """The share that is kept of a kind, and how each article moves it.
+
+    Attributes:
+        interval: the share with its interval.
+        articles: the number of articles that have the kind.
+        influence: how each article moves the share, (articles,); NaN for an article that lacks the kind.
+    """
 
     interval: Interval
     articles: int
@@ -79,7 +88,7 @@ class Kept:
 
 
 def shares_of(terms: NDArray[np.floating[Any]]) -> dict[WordKind, Kept]:
-    """What summaries keep of each kind that any of their articles has.
+    """Compute what summaries keep of each kind that any of their articles has.
 
     Args:
         terms: the `KIND_TERMS`, (articles, 2 · kinds).
@@ -89,7 +98,7 @@ def shares_of(terms: NDArray[np.floating[Any]]) -> dict[WordKind, Kept]:
 
 
 def differences_of(a: Mapping[WordKind, Kept], b: Mapping[WordKind, Kept]) -> dict[WordKind, Interval]:
-    """What a keeps of each kind minus what b keeps, of the same articles in the same order, with intervals."""
+    """Subtract what b keeps of each kind from what a keeps, for the same articles in the same order."""
     found = {}
     for kind in a.keys() & b.keys():
         difference = a[kind].interval.mean - b[kind].interval.mean
@@ -107,9 +116,9 @@ def _share(kept: Floats, whole: Floats) -> Kept | None:
 
 
 def _interval(share: float, influence: Floats, least: float) -> Interval:
-    """A share, or a difference of two, which is `least` of an article that keeps nothing, and 1 of one that keeps all.
+    """Return a share, or a difference of two shares, with its interval; without one where there are few articles.
 
-    Of few articles there is no interval.
+    The value of an added article is `least` at the lower end, and 1 at the upper end.
     """
     values = share + influence[~np.isnan(influence)]
     if len(values) < FEWEST_ARTICLES:
@@ -118,10 +127,10 @@ def _interval(share: float, influence: Floats, least: float) -> Interval:
     return Interval(share, with_least.low, None if with_all.high is None else min(1.0, with_all.high))
 
 
-def contrast_of(shares: Mapping[WordKind, Kept]) -> KindContrast | None:
-    """The kinds of which most and least is kept, and the p of their difference.
+def apart_of(shares: Mapping[WordKind, Kept]) -> KindsApart | None:
+    """Find the kinds of which most and least is kept, and the p of their difference.
 
-    It is corrected for all pairs of kinds (Bonferroni), since these two were chosen among them.
+    p is corrected for all pairs of kinds (Bonferroni), since the two were chosen among them.
     """
     tested = {kind: shares[kind] for kind in NAMED if kind in shares and shares[kind].articles >= FEWEST_ARTICLES}
     if len(tested) < 2:
@@ -135,5 +144,5 @@ def contrast_of(shares: Mapping[WordKind, Kept]) -> KindContrast | None:
 
 
 def _influence(kept: Kept) -> Floats:
-    """How each of all articles moves a share: one that lacks the kind does not."""
+    """Return how each article moves a share. An article that lacks the kind does not move it."""
     return np.nan_to_num(kept.influence) * (len(kept.influence) / kept.articles)

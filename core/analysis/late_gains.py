@@ -1,17 +1,17 @@
-"""Is length the limit, or are the systems? What more words still add, to systems and to the reference's first words.
+"""Is length the limit, or are the systems? What more words still add, for systems and for the reference's first words.
 
-Content kept rises with n, and ever more slowly. Where it hardly rises any more although a person would go on saying
-more with each word, longer summaries by the same systems will not keep much more: other systems may.
+Content kept rises with n, but ever more slowly. It may hardly rise any more, although a person would still say more
+with each word. Then longer summaries by the same systems will not keep much more, but other systems may.
 
-From half of a reference on is looked at: up to the longest n that is not beyond the median length of the references,
-from the n nearest to half of that. With g_i and r_i, what the system and the reference's first words gain there of
-article i, both of these are tested:
+The second half of a reference is looked at. It ends at the longest n that is at most the median length of the
+references, and starts at the n nearest to half of that end. Let g_i and r_i be what the system and the reference's
+first words gain between the two on article i. Both of these are tested:
 
     the mean of x r_i - g_i is above 0, with x = `AT_MOST`:   the system gains less than that part
     the mean of r_i is above `AT_LEAST`:                      the reference had more to say
 
-The larger p counts, so a verdict errs no more often than one test does (Berger 1982, Multiparameter Hypothesis Testing
-and Acceptance Sampling, Technometrics 24, 295-300). How often that is: docs/answer.md.
+The larger p counts, so a verdict is wrong no more often than a single test is (Berger 1982, Multiparameter Hypothesis
+Testing and Acceptance Sampling, Technometrics 24, 295-300). How often that is: docs/answer.md.
 """
 
 import math
@@ -28,14 +28,16 @@ from nws.core.findings.content import CONTENT_KEPT, LateGain
 from nws.core.systems.rulers import REFERENCE_WORDS
 
 AT_MOST = 1 / 3
-"""Of what the reference's first words gain: systems that gain less have stopped gaining."""
+"""The share of what the reference's first words gain. Systems that gain less have stopped gaining."""
 AT_LEAST = 0.05
-"""Of the reference: where its first words gain no more, it is near its end."""
+"""The share of the reference that its first words must gain. Where they gain less, the reference is near its end."""
 _WRITES_N = 0.95
 
 
 def late_gains(points: Points) -> tuple[LateGain, ...]:
-    """Of each system that one can choose and that writes n, in runs with the reference's first words.
+    """Compute the late gain of each system that one can choose and that writes n words.
+
+    Only runs with the system `REFERENCE_WORDS` have late gains.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
@@ -55,7 +57,7 @@ def _of_dataset(grid: Grid, longest: float, is_words: bool) -> Iterator[LateGain
     ruler = grid.systems.index(REFERENCE_WORDS)
     for s, (system, kind) in enumerate(zip(grid.systems, grid.kinds, strict=True)):
         both = grid.present[[s, ruler]][:, ends].all(axis=(0, 1))
-        # What writes no more, gains nothing for that alone.
+        # A system that does not write more words would gain nothing for this reason alone.
         writes_n = not is_words or grid.words[s, ends[1]][both].sum() >= _WRITES_N * end * both.sum()
         if kind == "system" and writes_n and both.sum() >= FEWEST_ARTICLES:
             gain, of_reference = (grid.values[i, ends[1], both] - grid.values[i, ends[0], both] for i in (s, ruler))
@@ -65,6 +67,6 @@ def _of_dataset(grid: Grid, longest: float, is_words: bool) -> Iterator[LateGain
 
 
 def p_stopped(gain: Floats, of_reference: Floats) -> Floats:
-    """For each column of what articles gain, (articles, columns), the larger p of both tests."""
+    """Return the larger p of both tests for each column of what articles gain, (articles, columns)."""
     tested = (AT_MOST * of_reference - gain, of_reference - AT_LEAST)
     return np.maximum(*(above_zero_p(len(gain), moments(of)) for of in tested))

@@ -17,10 +17,10 @@ from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, SystemKind
 
 NO_TEXT = 0
-"""In place of the key of a text, where a point is a mean over several."""
+"""The key of a point that is a mean over several texts."""
 
 SAME = 1e-6
-"""Scores of equal texts that differ by at most this much count as equal: they may be of other batches."""
+"""The largest difference of scores that count as equal: in another batch, an equal text may have another last digit."""
 _AT_ONCE = 1_000_000
 _COLUMNS = ("n", "words", "text")
 
@@ -30,25 +30,26 @@ Place: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Scored summaries as columns: `system`, `article` and what follows have a value for each summary.
+    """Scored summaries as columns: `system` and the arrays after it have one value for each summary.
 
     Attributes:
-        systems: the names of all systems, and `kinds` what each of them is.
-        articles: dataset and id of all articles.
-        system: int32, an index into `systems`.
-        article: int32, an index into `articles`.
-        n: int32, the words that were asked for (0: uncut).
-        words: int32, the words that the summary has.
-        text: int64, a key: equal texts have equal keys (see `text_keys`). `NO_TEXT` for a mean.
-        scores: float64, by metric, of those that were read.
-        repeated_words: float64, the share of each text's words that occurred before (`repeated_word_share`). None
-            unless it was asked for: it takes longer to compute than everything else.
-        article_characters: int32, the length of each of `articles`, where n counts characters; None where it counts
+        systems: the names of all systems.
+        kinds: the kind of each of `systems`.
+        articles: dataset and id of each article.
+        system: the index of the summary's system in `systems`, int32.
+        article: the index of the summary's article in `articles`, int32.
+        n: the number of words that was asked for (0: uncut), int32.
+        words: the number of words that the summary has, int32.
+        text: the key of the text, int64. Equal texts have equal keys (`text_keys`). `NO_TEXT` for a mean.
+        scores: the scores by each metric that was read, float64.
+        repeated_words: the share of the text's words that occurred before in it (`repeated_word_share`), float64. None
+            unless it was asked for, since computing it takes longer than everything else.
+        article_characters: the length of each of `articles`, int32, where n counts characters; None where n counts
             words.
-        reference_lengths: by dataset, the median length of the first references, in what n counts; of at most some
-            articles. Empty where it was not read.
-        cut: by dataset, the texts that are longer than what BERTScore's backbone reads; datasets without any are not
-            in it.
+        reference_lengths: by dataset, the median length of the first references of some articles, in the unit of n.
+            Empty where it was not read.
+        cut: by dataset, the texts that are longer than what BERTScore's backbone reads. Datasets without such texts
+            are missing.
     """
 
     systems: tuple[str, ...]
@@ -75,17 +76,17 @@ class Points:
 
     @classmethod
     def none(cls) -> "Points":
-        """No points."""
+        """Make an empty `Points`."""
         codes, floats = np.empty(0, np.int32), np.empty(0, np.float64)
         scores = dict.fromkeys(METRICS, floats)
         return cls((), (), (), codes, codes, codes, codes, np.empty(0, np.int64), scores, floats)
 
     @classmethod
     def together(cls, parts: Sequence["Points"]) -> "Points":
-        """The points of all parts; with shares of repeated words where all parts have them.
+        """Join the points of all parts. The shares of repeated words are there only if all parts have them.
 
         Raises:
-            StoreError: n counts words in one of them, and characters in another.
+            StoreError: n counts words in one part, and characters in another.
         """
         parts = parts or [cls.none()]
         if len({part.length_unit for part in parts}) > 1:
@@ -112,7 +113,11 @@ class Points:
         )
 
     def take(self, chosen: NDArray[np.bool_]) -> "Points":
-        """The points where `chosen`, bool of one value a point, is true, with the systems and articles they have."""
+        """Take the points where `chosen` is true, with only their systems and articles.
+
+        Args:
+            chosen: bool with one value per point.
+        """
         if chosen.all():
             return self
         system, systems = _used(self.system[chosen], len(self.systems))
@@ -131,16 +136,19 @@ class Points:
         )
 
     def of_metrics(self, metrics: Sequence[Metric]) -> "Points":
-        """The same points with these scores alone: what is taken of them takes less room. No points have no scores."""
+        """Return the same points with these scores only, so that taking some of them needs less memory.
+
+        If there are no points, there are no scores.
+        """
         return replace(self, scores={metric: self.scores[metric] for metric in metrics} if len(self.n) else {})
 
     def is_of_kind(self, kind: SystemKind) -> NDArray[np.bool_]:
-        """Whether the system of each point is of this kind, (points,)."""
+        """Return whether the system of each point is of this kind, (points,)."""
         return np.array([system_kind == kind for system_kind in self.kinds], dtype=np.bool_)[self.system]
 
 
 def _characters_together(parts: Sequence[Points], depth: Mapping[tuple[str, str], int]) -> NDArray[np.int32] | None:
-    """The length of each article of all parts, where `depth` says which it is there."""
+    """Return the length of each article of all parts, at its place in `depth`."""
     characters = np.zeros(len(depth), dtype=np.int32)
     for part in parts:
         if part.article_characters is None:
@@ -150,16 +158,16 @@ def _characters_together(parts: Sequence[Points], depth: Mapping[tuple[str, str]
 
 
 def _used(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[int]]:
-    """The codes renumbered from 0 without gaps, and the old code of each new one."""
+    """Renumber codes from 0 without gaps. Return them, and the old code of each new one."""
     used = np.bincount(codes, minlength=size) > 0
     return (np.cumsum(used, dtype=np.int32) - np.int32(1))[codes], np.flatnonzero(used).tolist()
 
 
 def text_keys(texts: Sequence[str | None]) -> NDArray[np.int64]:
-    """A 64-bit key of each text, always the same for the same text; `NO_TEXT` for None.
+    """Return a 64-bit key of each text, always the same for the same text; `NO_TEXT` for None.
 
-    Among ten million texts, two have the same key by chance once in 400,000 times; and only texts of one article and n
-    are ever compared.
+    Among ten million texts, two different ones have the same key with a probability of 1 in 400,000. Besides, only
+    texts of one article and n are compared.
     """
     return np.fromiter((NO_TEXT if text is None else _text_key(text) for text in texts), np.int64, len(texts))
 
@@ -170,24 +178,24 @@ def _text_key(text: str) -> int:
 
 
 def pairs_with_lead(points: Points) -> list[tuple[str, str]]:
-    """Each system and `lead`, to be compared: what is not better than an article's first words is not worth running."""
+    """Pair each system with `lead`: a system that is not better than an article's first words is not worth running."""
     return [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
 
 
 def kinds_of(points: Points) -> dict[str, SystemKind]:
-    """The kind of each system, in the order of `system_order`."""
+    """Return the kind of each system, in the order of `system_order`."""
     kinds = dict(zip(points.systems, points.kinds, strict=True))
     return {system: kinds[system] for system in sorted(kinds, key=lambda system: system_order(system, kinds[system]))}
 
 
 def short_articles(points: Points) -> frozenset[Place]:
-    """The places where an article has fewer words than n, as the controls show: they always write n if they can.
+    """Find the places where an article has fewer words than n.
 
-    Not so what is written of another article, whose reference may be short.
+    The controls show these places, since they always write n words if they can. The exception is `OTHER_ARTICLE`, which
+    is written from another article's reference, and that may be short. An article without a summary by a control counts
+    as long enough.
 
-    An article without a summary by a control counts as long enough.
-
-    Where n counts characters, an article is short that fits whole.
+    Where n counts characters, an article is short if all of it fits.
     """
     if points.article_characters is not None:
         is_short = (points.n > 0) & (points.article_characters[points.article] <= points.n)
@@ -199,13 +207,13 @@ def short_articles(points: Points) -> frozenset[Place]:
 
 
 def pieces(rows: int) -> Iterator[slice]:
-    """Some rows at a time: what selects from an array becomes 8 bytes a row meanwhile."""
+    """Yield some rows at a time, since selecting from an array takes 8 bytes a row meanwhile."""
     for start in range(0, rows, _AT_ONCE):
         yield slice(start, start + _AT_ONCE)
 
 
 def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
-    """Whether each point is at none of `places`, (points,)."""
+    """Return whether each point is at none of `places`, (points,)."""
     depth = {article: i for i, article in enumerate(points.articles)}
     most = int(points.n.max(initial=0))
     left_out = np.zeros((len(points.articles), most + 1), dtype=np.bool_)
@@ -219,10 +227,10 @@ def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
 
 
 def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, dict[str, dict[str, str]]]:
-    """The points of all runs, and by run the names that its systems have among them.
+    """Join the points of several runs. Return them, and by run the names that its systems have among them.
 
-    A system counts as one if it wrote the same text with the same scores wherever two runs share an article and n.
-    Otherwise it keeps its name for the first run, and is called `NAME @RUN` for any other.
+    A system of two runs counts as one system if it wrote the same texts with the same scores wherever the runs share an
+    article and n. Otherwise it keeps its name for the first run, and is called `NAME @RUN` for any other run.
     """
     if len(runs) == 1:
         ((run_id, points),) = runs
@@ -243,7 +251,7 @@ def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, dict[str, dict[
 
 
 def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int, float]]]:
-    """For each summary: its system; its dataset, article and n; and the key of its text with its F1."""
+    """Yield for each summary its system; its dataset, article and n; and the key of its text with its F1."""
     columns = (points.system, points.article, points.n, points.text, points.scores["bertscore_f1"])
     for system, article, n, text, f1 in zip(*(column.tolist() for column in columns), strict=True):
         yield points.systems[system], (*points.articles[article], n), (text, f1)

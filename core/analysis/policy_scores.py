@@ -1,10 +1,10 @@
-"""How good trained policies are on articles they were not trained on: over seeds, and beside other systems.
+"""The scores of trained policies on articles they were not trained on, over seeds, and compared with other systems.
 
-A training is repeated with other seeds, and each policy that comes out is a system of the run:
-`policy|reinforce|seed=0`, `policy|reinforce|seed=1`, … Here they are one system, `policy|reinforce`: its score on an
-article is the mean over its seeds. The paired intervals resample articles, so the luck of the seed is not in them.
+A training is repeated with other seeds, and each policy that results is a system of the run: `policy|reinforce|seed=0`,
+`policy|reinforce|seed=1`, … Here they are one system, `policy|reinforce`, whose score on an article is the mean over
+its seeds. Intervals are over articles, so they do not include the variation between seeds.
 
-And how the policies learned: means over windows of updates, and over seeds.
+The module also computes how the policies learned: means over windows of updates, and over seeds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,11 +38,11 @@ _TENTHS = 10
 
 
 def mean_over_seeds(points: Points, method: str) -> Points:
-    """The policies of a method as one system: the mean of each metric over its seeds, where all have a summary.
+    """Make one system of the policies of a method: the mean of each metric over seeds, where all have a summary.
 
     Args:
-        points: of one run.
-        method: such as `policy|reinforce`.
+        points: the points of one run.
+        method: the name without a seed, such as `policy|reinforce`.
     """
     policies = points.take(np.array([split_seed(name)[0] == method for name in points.systems])[points.system])
     means = Points.together([_means(key, cell) for key, cell in _cells(policies).items()])
@@ -56,18 +56,20 @@ def mean_over_seeds(points: Points, method: str) -> Points:
 def policy_scores(
     points: Points, training_f1: Mapping[tuple[str, int], float], metric: Metric = "bertscore_f1"
 ) -> tuple[SystemScore, ...]:
-    """A score for every dataset, system and n; datasets by name, policies first, upper bounds last, n rising.
+    """Compute a score for every dataset, system and n.
+
+    Scores are ordered by the name of the dataset, with policies first and upper bounds last, and by n.
 
     Args:
-        points: of one run, with every metric and their shares of repeated words. Uncut summaries (n = 0) are left out,
-            and so are articles of fewer than n words.
-        training_f1: mean F1 on training articles, by system (without seed) and n.
-        metric: what seeds, differences and gaps are in.
+        points: the points of one run, with every metric and the shares of repeated words. Uncut summaries (n = 0) are
+            left out, and so are articles with fewer than n words.
+        training_f1: the mean F1 on training articles, by system (without seed) and n.
+        metric: the metric of seeds, differences and gaps.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    # Of an article with fewer words than n every system has to write the whole.
+    # If an article has fewer words than n, every system has to write all of it.
     points = points.take((points.n > 0) & elsewhere(points, short_articles(points)))
     all_cells = _cells(points)
     cells = _on_equal_articles(all_cells)
@@ -107,10 +109,12 @@ _Key: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OnTest:
-    """A system at one n: `numbers` are float64 of shape (seeds, articles, columns).
+    """A system at one n.
 
-    The columns are `metrics`, words, and the share of repeated words if there is one. `seeds` is empty for a system
-    without seeds; its numbers then have a first axis of length 1.
+    Attributes:
+        seeds: the seeds; empty for a system without seeds.
+        numbers: float64 of shape (seeds, articles, columns); without seeds, the first axis has length 1. The columns
+            are `metrics`, words, and the share of repeated words if there is one.
     """
 
     articles: tuple[str, ...]
@@ -121,7 +125,7 @@ class _OnTest:
     comparable: bool = False
 
     def scores(self, metric: Metric) -> NDArray[np.float64]:
-        """The scores by one metric, (seeds, articles)."""
+        """Return the scores by one metric, (seeds, articles)."""
         return np.asarray(self.numbers[:, :, self.metrics.index(metric)])
 
 
@@ -157,7 +161,7 @@ def _cells(points: Points) -> dict[_Key, _OnTest]:
 
 
 def _means(key: _Key, cell: _OnTest) -> Points:
-    """The means over seeds as points."""
+    """Return the means over seeds as points."""
     dataset, system, n = key
     count, means = len(cell.articles), cell.numbers.mean(axis=0)
     return Points(
@@ -174,7 +178,7 @@ def _means(key: _Key, cell: _OnTest) -> Points:
 
 
 def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
-    """The cells, cut to the articles that all cells of one dataset and n have. Cells that lack too many stay whole."""
+    """Cut cells to the articles that all cells of one dataset and n have. Cells that lack too many stay whole."""
     cut = {}
     for place in {(dataset, n) for dataset, _, n in cells}:
         group = {key: cell for key, cell in cells.items() if (key[0], key[2]) == place}
@@ -190,7 +194,7 @@ def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
 
 
 def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
-    """The results of `compare_systems` when the seeds of a policy are one system."""
+    """Compare systems by `compare_systems`, with all seeds of a policy as one system."""
     points = Points.together([_means(key, cell) for key, cell in cells.items()])
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "oracle"})
     pairs = [(system, compared) for system in systems for compared in compared_with(system) if system != compared]
@@ -215,7 +219,7 @@ def _gap_closed(key: _Key, scores: Mapping[_Key, Mapping[str, float]]) -> float 
 
 
 def learning_lines(curve: Sequence[CurveRow]) -> tuple[LearningLine, ...]:
-    """A line for each method and n, methods by name, n rising. The order of the rows does not matter."""
+    """Make a line for each method and n, ordered by name and n. The order of the rows does not matter."""
     updates: dict[str, int] = {}
     for row in curve:
         system = _system(row)
@@ -256,7 +260,7 @@ def _line(system: str, n: int, rows: list[CurveRow], updates: int) -> LearningLi
 
 
 def _windows(rows: Sequence[CurveRow], values: Sequence[float], updates: int, count: int) -> NDArray[np.float64]:
-    """Means over the episodes of each of `count` equal windows: float64, (seeds, windows), NaN where there are none."""
+    """Return the means over the episodes of each of `count` equal windows, (seeds, windows); NaN without episodes."""
     seeds = sorted({row.seed for row in rows})
     at = [seeds.index(row.seed) for row in rows], [row.update_number * count // updates for row in rows]
     episodes = np.array([row.episodes for row in rows], dtype=np.float64)
@@ -267,5 +271,5 @@ def _windows(rows: Sequence[CurveRow], values: Sequence[float], updates: int, co
 
 
 def _band(values: NDArray[np.float64]) -> Band:
-    """Over seeds, those that have the window; every window has one."""
+    """Return mean, lowest and highest over the seeds that have the window. Every window has at least one seed."""
     return Band(*(tuple(over(values, axis=0).tolist()) for over in (np.nanmean, np.nanmin, np.nanmax)))

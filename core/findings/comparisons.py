@@ -95,7 +95,7 @@ class PairedLength:
         return self.significant and self.difference.mean < 0
 
     def row(self) -> dict[str, Any]:
-        """The numbers as plain values."""
+        """Return the numbers as plain values."""
         return (
             {"n": self.n, "articles": self.articles, "mean_a": self.mean_a, "mean_b": self.mean_b}
             | {"difference": self.difference.mean, "low": self.difference.low, "high": self.difference.high}
@@ -132,10 +132,10 @@ class Comparison:
         """Yield a row for each n, with plain values."""
         yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
-    def reported_lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The n at which A is called significantly better where people read, and those at which it is worse."""
-        better = tuple(at.n for at in self.lengths if at.is_reported and at.better)
-        return better, tuple(at.n for at in self.lengths if at.is_reported and at.worse)
+    def told(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the n at which reports call A significantly better, and those at which they call it worse."""
+        better = tuple(at.n for at in self.lengths if at.is_told and at.better)
+        return better, tuple(at.n for at in self.lengths if at.is_told and at.worse)
 
     @computed_field
     @property

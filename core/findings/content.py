@@ -13,7 +13,7 @@ from nws.core.types import SystemKind
 
 CONTENT_KEPT: Metric = "kept"
 Ceiling: TypeAlias = Literal["reference", "person", "longest"]
-"""What a share is of: the whole reference, what another person's summary keeps, or the system's own longest n."""
+"""The whole that a share is of: the reference, what another person's summary keeps, or what the longest n keeps."""
 
 
 SHARES: dict[Ceiling, tuple[float, ...]] = {
@@ -89,13 +89,13 @@ class ContentKept:
         return {smallest.share: smallest for smallest in self.smallest}
 
     def edge(self, n: int | None) -> Edge | None:
-        """At which end of the lengths tried n lies; None where it lies between them."""
+        """Return at which end of the lengths tried n lies; None where it lies between them."""
         return edge_of(n, [length.n for length in self.lengths])
 
 
 @dataclass(frozen=True, slots=True)
 class KindShare:
-    """The share that is kept of one kind of word, over the articles that have it. Of few there is no interval."""
+    """The share that is kept of one kind of word, over the articles that have it. With few there is no interval."""
 
     kind: WordKind
     share: Interval
@@ -115,9 +115,9 @@ class KindContrast:
 
     @computed_field
     @property
-    def significant(self) -> bool:
-        """Whether the difference is significant. Where all kinds are kept alike, it is in at most 5 % of studies."""
-        return self.p <= ONE_SIDED_LEVEL
+    def is_told(self) -> bool:
+        """Whether the difference is significant. If all kinds are kept alike, it is in at most 5 % of studies."""
+        return self.p <= ONE_SIDED_ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,9 @@ class KeptByKind:
     """What one system keeps of each kind of word at n words (0: of its own length), see `nws.core.metrics.kept`.
 
     Attributes:
-        kinds: in the order of `KINDS`; those that no article has are left out.
-        contrast: at the longest n; None elsewhere, and where fewer than two kinds stand in enough references.
+        kinds: in the order of `KINDS`; those that no article has are left out. apart: the kinds kept most and least at
+        the longest n; None at any other n, and where fewer than two kinds are in
+            enough references.
     """
 
     dataset: str
@@ -143,7 +144,7 @@ class KeptByKind:
 
 @dataclass(frozen=True, slots=True)
 class WordsSaved:
-    """The smallest n with which `a` keeps as much as `b` with `m` words, as does every longer n: with its claim."""
+    """The smallest n with which `a` keeps as much as `b` with `m` words, as it does with every longer n."""
 
     dataset: str
     a: str
@@ -171,8 +172,8 @@ class LateGain:
     @computed_field
     @property
     def has_stopped(self) -> bool:
-        """Whether the claim of `p` is significant. With a gain of just `AT_MOST`, it is in at most 5 % of studies."""
-        return self.p <= ONE_SIDED_LEVEL
+        """Whether the claim of `p` is significant. If the gain is just `AT_MOST`, it is in at most 5 % of studies."""
+        return self.p <= ONE_SIDED_ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class Abstractive:
     Both means are over its uncut summaries, or over those of all n where it has no uncut ones.
 
     Attributes:
-        coverage: the mean share of words that are the article's.
+        coverage: the mean share of words that the article has, too.
         faithfulness: the mean faithfulness of its summaries to the articles; None where the run has not measured it.
     """
 

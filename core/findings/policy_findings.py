@@ -171,7 +171,7 @@ class PolicyFindings:
         return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
 
     def of(self, dataset: str) -> dict[str, dict[int, SystemScore]]:
-        """The scores on a dataset by system and n."""
+        """Return the scores on a dataset by system and n."""
         by_system: dict[str, dict[int, SystemScore]] = {}
         for score in self.scores:
             if score.dataset == dataset:
@@ -183,7 +183,7 @@ class PolicyFindings:
         return {system: at for system, at in self.of(dataset).items() if any(score.is_policy for score in at.values())}
 
     def best_policy(self, dataset: str | None = None) -> SystemScore | None:
-        """The policy with the highest mean, at the middle one of the lengths that policies write; None without any."""
+        """Return the policy with the highest mean at the middle of the lengths that policies write, if there is any."""
         policies = [score for score in self.scores if score.is_policy and dataset in (None, score.dataset)]
         lengths = sorted({score.n for score in policies})
         at_middle = [score for score in policies if score.n == lengths[len(lengths) // 2]]

@@ -37,7 +37,7 @@ class MetricFindings:
     vs_lead: tuple[Comparison, ...] = ()
 
     def curves_of(self, dataset: str) -> tuple[Curve, ...]:
-        """The curves of a dataset."""
+        """Return the curves of a dataset."""
         return tuple(curve for curve in self.curves if curve.dataset == dataset)
 
     def vs_lead_of(self, dataset: str) -> dict[str, Comparison]:
@@ -132,12 +132,12 @@ class ReportDocument(BaseModel, frozen=True):
         return kinds | {kept.system: kept.kind for kept in self.kept}
 
     def has_cut_references(self, dataset: str | None = None) -> bool:
-        """Whether references of a dataset, by default of any, were too long for BERTScore's backbone."""
+        """Return whether references of a dataset, by default of any, were too long for BERTScore's backbone."""
         warned = self.warnings.values() if dataset is None else [self.warnings.get(dataset, ())]
         return any(isinstance(one, CutTexts) and one.references > 0 for said in warned for one in said)
 
     def kept_of(self, dataset: str) -> dict[str, dict[Ceiling, ContentKept]]:
-        """Content kept on a dataset, by system and ceiling."""
+        """Return content kept on a dataset, by system and ceiling."""
         by_system: dict[str, dict[Ceiling, ContentKept]] = {}
         for kept in self.kept:
             if kept.dataset == dataset:
@@ -145,7 +145,7 @@ class ReportDocument(BaseModel, frozen=True):
         return by_system
 
     def headline(self, dataset: str) -> Headline | None:
-        """The first statement on a dataset, where content kept is known."""
+        """Return the headline of a dataset; None where content kept is not known."""
         return next((one for one in self.statements.get(dataset, ()) if isinstance(one, Headline)), None)
 
     def best_lengths(self, dataset: str) -> list[tuple[Metric, MagicNumber]]:
@@ -171,10 +171,8 @@ class ReportDocument(BaseModel, frozen=True):
         }
 
     def share_rows(self) -> list[dict[str, Any]]:
-        """A row for each dataset, system, ceiling and n; `n` is 0 for uncut summaries."""
-        shares = [
-            (kept, kept.ceiling, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths
-        ]
+        """Return a row for each dataset, system, ceiling (`of`) and n; `n` is 0 for uncut summaries."""
+        shares = [(kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths]
         whole = [(of, "reference", 0, of.score, of.articles, of.words) for of in self.kept_uncut]
         return [
             {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "ceiling": ceiling, "n": n}
@@ -183,7 +181,7 @@ class ReportDocument(BaseModel, frozen=True):
         ]
 
     def kind_rows(self) -> list[dict[str, Any]]:
-        """A row for each dataset, system, n (0: uncut) and kind of word."""
+        """Return a row for each dataset, system, n (0: uncut) and kind of word."""
         return [
             {"dataset": of.dataset, "system": of.system, "n": of.n, "kind": at.kind, "share": at.share.mean}
             | {"low": at.share.low, "high": at.share.high, "articles": at.articles}
@@ -192,7 +190,7 @@ class ReportDocument(BaseModel, frozen=True):
         ]
 
     def by_kind(self, dataset: str) -> dict[str, list[KeptByKind]]:
-        """What systems keep of each kind of word on a dataset, by system; without uncut summaries."""
+        """Return what systems keep of each kind of word on a dataset, by system; without uncut summaries."""
         by_system: dict[str, list[KeptByKind]] = {}
         for of in self.kept_by_kind:
             if of.dataset == dataset and of.n:
@@ -200,7 +198,7 @@ class ReportDocument(BaseModel, frozen=True):
         return by_system
 
     def smallest_rows(self) -> list[dict[str, Any]]:
-        """A row for each dataset, system, ceiling and share: the smallest n from which on it is kept."""
+        """Return a row for each dataset, system, ceiling (`of`) and share `x`, with the smallest n that keeps it."""
         return [
             {
                 "dataset": kept.dataset,
