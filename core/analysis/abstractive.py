@@ -14,7 +14,7 @@ _EXTRACTS = 0.9995
 
 
 def own_words(points: Points) -> tuple[OwnWords, ...]:
-    """Find these systems, by dataset and system; none where coverage was not read."""
+    """Find the systems that may write words of their own, by dataset and system; none where coverage was not read."""
     if COVERAGE not in points.scores:
         return ()
     names = sorted({dataset for dataset, _ in points.articles})

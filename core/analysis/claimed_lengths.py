@@ -63,7 +63,7 @@ def claims_of(points: Points, ranked: Mapping[str, Sequence[str]], claim: str | 
 
 
 def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int, int]) -> ClaimedLengths:
-    """Collect the evidence of a dataset on the claim, over the articles with a summary by the system at every n.
+    """Collect the evidence of a dataset on a claim, over the articles with a summary by the system at every n.
 
     Args:
         points: the points of one run, with the metrics of `COMPARED` that it has. `KEPT` must be among them.

@@ -43,7 +43,7 @@ def uncut_by_metric(points: Points, metrics: Sequence[Metric]) -> dict[Metric, t
 def _by_metric(
     points: Points, metrics: Sequence[Metric], chosen: NDArray[np.bool_], found_in: Callable[[Grid], list[Found]]
 ) -> dict[Metric, tuple[Found, ...]]:
-    """Return what is found in the grids of each metric. All metrics of a dataset share its axes, which takes less time."""
+    """Return what is found in the grids of each metric. The metrics of a dataset share its axes, which saves time."""
     found: dict[Metric, list[Found]] = {metric: [] for metric in metrics}
     for axes in build_axes(points.of_metrics(metrics), short_articles(points), chosen):
         for metric, of_metric in found.items():

@@ -132,7 +132,7 @@ Tokens = Callable[[str], AbstractSet[str]]
 
 
 def kept(recalls: Sequence[float]) -> float:
-    """Return content kept, from the recall against an article's own reference, followed by those against the others'.
+    """Return content kept, given the recall against an article's own reference, then those against the others'.
 
     It is at most 1. It is below 0 if the summary recalls other references better. It is at least -1, since a floor
     close to 1, as that of references of one word, leaves too little above it to divide by.

@@ -118,7 +118,7 @@ class _SystemWordNet(WordNetCorpusReader):  # type: ignore[misc]  # nltk has no 
         return io.StringIO("".join(f"{number:02d} {number} 0\n" for number in range(_LEXICOGRAPHER_FILES)))
 
     def map_wn(self, version: str = "wordnet") -> None:
-        """No mapping of sense numbers to WordNet 3.0: this is WordNet 3.0 (and NLTK's own copy may be absent)."""
+        """Do not map sense numbers to WordNet 3.0: this is WordNet 3.0 (and NLTK's own copy may be absent)."""
 
 
 def find_wordnet() -> WordNetCorpusReader | None:

@@ -59,7 +59,7 @@ def begin_matching(matchings: Sequence[Matching]) -> Callable[[], list[FloatArra
 
 
 def begin_copy(tensors: Sequence[torch.Tensor]) -> Callable[[], list[FloatArray]]:
-    """Begin to copy tensors from a GPU, all at once, since each copy by itself would wait for it.
+    """Begin to copy tensors from a GPU, all at once, since each single copy would wait for the GPU.
 
     Returns:
         A function that waits for the copies, and returns them.
