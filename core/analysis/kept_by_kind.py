@@ -98,7 +98,7 @@ def shares_of(terms: NDArray[np.floating[Any]]) -> dict[WordKind, Kept]:
 
 
 def differences_of(a: Mapping[WordKind, Kept], b: Mapping[WordKind, Kept]) -> dict[WordKind, Interval]:
-    """Return what a keeps of each kind minus what b keeps, with intervals. Both are of the same articles in one order."""
+    """Return what a keeps of each kind minus what b keeps, with intervals. Both have the same articles in order."""
     found = {}
     for kind in a.keys() & b.keys():
         difference = a[kind].interval.mean - b[kind].interval.mean

@@ -20,7 +20,7 @@ NO_TEXT = 0
 """The key of a point that is a mean over several texts."""
 
 SAME = 1e-6
-"""The largest difference of scores that count as equal: in another batch, an equal text may have another last digit."""
+"""The largest difference of scores that count as equal: the same text may score differently in another batch."""
 _AT_ONCE = 1_000_000
 _COLUMNS = ("n", "words", "text")
 
