@@ -13,7 +13,7 @@ _EXTRACTS = 0.9995
 """The mean coverage from which on a system is assumed to copy. For every extract it is 1."""
 
 
-def own_words(points: Points) -> tuple[OwnWords, ...]:
+def abstractive(points: Points) -> tuple[Abstractive, ...]:
     """Find the systems that may write words of their own, by dataset and system; none where coverage was not read."""
     if COVERAGE not in points.scores:
         return ()

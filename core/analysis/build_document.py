@@ -137,8 +137,8 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
 
 def _content_kept(points: Points) -> dict[str, Any]:
     """Return the findings in content kept, over the summaries that have it."""
-    of_answer = [name for name in (KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
-    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[KEPT]))
+    of_answer = [name for name in (CONTENT_KEPT, COVERAGE, FAITHFULNESS) if name in points.scores]
+    scored = points.of_metrics(of_answer).take(~np.isnan(points.scores[CONTENT_KEPT]))
     return {
         "kept": content_kept(scored),
         "kept_uncut": uncut_scores(scored, CONTENT_KEPT),

@@ -30,7 +30,7 @@ from nws.core.findings.lengths import OF_LONGEST, BestN, ClaimedLengths, Step
 from nws.core.metrics.specs import Metric
 from nws.core.types import RANDOM
 
-COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
+CLAIM_METRICS: tuple[Metric, ...] = (CONTENT_KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
 """The metrics whose best n are reported."""
 _ENDS = (0.4, 0.6, 1.0)
 """The shares of the longest n at which the lengths might have ended."""
@@ -66,7 +66,7 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     """Collect the evidence of a dataset on a claim, over the articles with a summary by the system at every n.
 
     Args:
-        points: the points of one run, with the metrics of `COMPARED` that it has. `KEPT` must be among them.
+        points: the points of one run, with the metrics of `CLAIM_METRICS` that it has, `CONTENT_KEPT` among them.
         dataset: a dataset with content kept.
         system: a system with content kept at some n.
         claim: the fewest and the most words.
@@ -99,7 +99,7 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
 
 def kept_by_article(points: Points, system: str) -> tuple[list[int], Floats]:
     """Return the n of a system, and what it keeps at these, (articles, lengths), for the articles that have all n."""
-    (grid,) = build_grids(points, KEPT)
+    (grid,) = build_grids(points, CONTENT_KEPT)
     scores = grid.values[grid.systems.index(system)]
     present = ~np.isnan(scores)
     tried = np.flatnonzero(present.any(axis=1))

@@ -52,7 +52,7 @@ _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for 
 def content_kept(points: Points) -> tuple[ContentKept, ...]:
     """Compute the shares that systems keep, by dataset, system and ceiling.
 
-    Uncut summaries (n = 0) count only for `PERSON`. A summary without the metric `KEPT` (NaN) counts as if it were not
+    Uncut summaries (n = 0) count only for `PERSON`. A summary without `CONTENT_KEPT` (NaN) counts as if it were not
     there. A ceiling that keeps nothing is left out.
 
     Args:
@@ -185,7 +185,7 @@ def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
     return np.where(below.any(axis=1), last_below, 0)
 
 
-def interval_of_n(above: Floats, alpha: float = ONE_SIDED_ALPHA) -> tuple[int, int]:
+def interval_of_n(above: Floats, alpha: float = ONE_SIDED_LEVEL) -> tuple[int, int]:
     """Return the ends of the 95 % interval of the smallest length that keeps the share, as indices.
 
     For the upper end, lengths are tested from the longest one down, as long as they keep significantly more than the

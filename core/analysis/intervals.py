@@ -167,8 +167,8 @@ def moments(values: Floats) -> Moments:
 
 
 def least_t(skewness: Floats, articles: int) -> Floats:
-    """Return the t from which on `above_zero_p` is at most `ONE_SIDED_ALPHA`, for columns with this skewness."""
-    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_ALPHA))
+    """Return the t from which on `above_zero_p` is at most `ONE_SIDED_LEVEL`, for columns with this skewness."""
+    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_LEVEL))
     tail = _tail(skewness, articles)
     bent = np.where(tail < 0, tail, 1)
     # Hall's correction is ((1 + tail t / 3)³ - 1) / tail + tail / 6, which can be solved for t.

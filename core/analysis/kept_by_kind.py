@@ -127,7 +127,7 @@ def _interval(share: float, influence: Floats, least: float) -> Interval:
     return Interval(share, with_least.low, None if with_all.high is None else min(1.0, with_all.high))
 
 
-def apart_of(shares: Mapping[WordKind, Kept]) -> KindsApart | None:
+def contrast_of(shares: Mapping[WordKind, Kept]) -> KindContrast | None:
     """Find the kinds of which most and least is kept, and the p of their difference.
 
     p is corrected for all pairs of kinds (Bonferroni), since the two were chosen among them.

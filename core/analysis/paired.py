@@ -61,7 +61,7 @@ def compare_all_pairs(points: Points, metric: Metric) -> tuple[Comparison, ...]:
     mean.
 
     Args:
-        points: the points of one run. Controls and upper bounds are not compared.
+        points: the points of one run. Controls and oracles are not compared.
         metric: the metric that is compared.
 
     Raises:

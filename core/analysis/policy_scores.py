@@ -58,7 +58,7 @@ def policy_scores(
 ) -> tuple[SystemScore, ...]:
     """Compute a score for every dataset, system and n.
 
-    Scores are ordered by the name of the dataset, with policies first and upper bounds last, and by n.
+    Scores are ordered by the name of the dataset, with policies first and oracles last, and by n.
 
     Args:
         points: the points of one run, with every metric and the shares of repeated words. Uncut summaries (n = 0) are

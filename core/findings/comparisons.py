@@ -132,10 +132,10 @@ class Comparison:
         """Yield a row for each n, with plain values."""
         yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
-    def told(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def reported_lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the n at which reports call A significantly better, and those at which they call it worse."""
-        better = tuple(at.n for at in self.lengths if at.is_told and at.better)
-        return better, tuple(at.n for at in self.lengths if at.is_told and at.worse)
+        better = tuple(at.n for at in self.lengths if at.is_reported and at.better)
+        return better, tuple(at.n for at in self.lengths if at.is_reported and at.worse)
 
     @computed_field
     @property

@@ -115,9 +115,9 @@ class KindContrast:
 
     @computed_field
     @property
-    def is_told(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant. If all kinds are kept alike, it is in at most 5 % of studies."""
-        return self.p <= ONE_SIDED_ALPHA
+        return self.p <= ONE_SIDED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class LateGain:
     @property
     def has_stopped(self) -> bool:
         """Whether the claim of `p` is significant. If the gain is just `AT_MOST`, it is in at most 5 % of studies."""
-        return self.p <= ONE_SIDED_ALPHA
+        return self.p <= ONE_SIDED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,9 @@ class ReportDocument(BaseModel, frozen=True):
 
     def share_rows(self) -> list[dict[str, Any]]:
         """Return a row for each dataset, system, ceiling (`of`) and n; `n` is 0 for uncut summaries."""
-        shares = [(kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths]
+        shares = [
+            (kept, kept.ceiling, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths
+        ]
         whole = [(of, "reference", 0, of.score, of.articles, of.words) for of in self.kept_uncut]
         return [
             {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "ceiling": ceiling, "n": n}

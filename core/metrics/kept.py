@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # importing PyTorch takes seconds, and `kept_words` does not 
 
 PANEL = 256
 """The most articles of a dataset from which others are chosen. Each process embeds their references once."""
-OTHERS = 12
+DISTRACTORS = 12
 """The number of other articles for each article.
 
 On dialogues, shares differ by up to 0.1 points from those with 24 others. With 6 others they differ by up to 0.2.
@@ -101,10 +101,10 @@ def first_references(panel: Panel) -> list[str]:
     return [article.references[0] for article in panel.articles]
 
 
-def others(article: Article, panel: Panel) -> tuple[Article, ...]:
-    """Choose the articles whose references measure an article's floor: at most `OTHERS`, by their content.
+def draw_distractors(article: Article, panel: Panel) -> tuple[Article, ...]:
+    """Choose the articles whose references measure an article's floor: at most `DISTRACTORS`, by their content.
 
-    None of them tells the same as the article (`tells_the_same`). There may be none.
+    None of them tells the same as the article (`is_same_story`). There may be none.
     """
     drawn = sorted(panel.articles, key=functools.partial(_place, article))
     return tuple(itertools.islice((other for other in drawn if not is_same_story(article, other)), DISTRACTORS))
@@ -114,7 +114,7 @@ def _place(article: Article, other: Article) -> bytes:
     return hashlib.blake2b(f"{article.content_hash}{other.content_hash}".encode(), digest_size=8).digest()
 
 
-def tells_the_same(article: Article, other: Article) -> bool:
+def is_same_story(article: Article, other: Article) -> bool:
     """Return whether another article has this one's text or reference, or nearly its text.
 
     Its reference then says nothing about the floor.
@@ -168,7 +168,7 @@ class WordsKept:
         self._tokens = tokens
         self._idf = functools.cache(lambda dataset: idf_of([*map(tokens, first_references(self._panels[dataset]))]))
         # The summaries of an article come one after the other, and a bundle has few articles.
-        self._others = functools.lru_cache(maxsize=1_024)(lambda one: others(one, self._panels[one.dataset]))
+        self._others = functools.lru_cache(maxsize=1_024)(lambda one: draw_distractors(one, self._panels[one.dataset]))
         self._own_first = functools.lru_cache(maxsize=64)(self._weigh_references)
         self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
 
@@ -188,7 +188,7 @@ class WordsKept:
         def unlikeness(other: Article) -> float:
             return -self._weighed(article.dataset, other.references[0]).likeness(tokens)
 
-        # `tells_the_same` takes longer than the similarity, so it is asked of the most similar articles first.
+        # `is_same_story` takes longer than the similarity, so it is asked of the most similar articles first.
         likest_first = sorted(self._panels[article.dataset].articles, key=unlikeness)
         return next((other.references[0] for other in likest_first if not is_same_story(article, other)), "")
 
@@ -284,7 +284,7 @@ class _Weighed:
 def make_kept(name: str, options: Options) -> RowMetric:
     """Make content kept by BERTScore with the options' backbone, for the rows of a file.
 
-    The other articles are the other documents of the file (`with_others`), so a score depends on all rows.
+    The other articles are the other documents of the file (`with_distractors`), so a score depends on all rows.
 
     Raises:
         RecipeError, ModelError: as for BERTScore.
@@ -356,7 +356,7 @@ def make_kept_words(name: str, options: Options) -> RowMetric:
     return RowMetric(name, signature, measure)
 
 
-def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
+def with_distractors(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
     """Return the document of each row as an article, and the panel from which others are chosen.
 
     Rows with the same source belong to one document. Without sources, rows with the same references do.

@@ -82,7 +82,7 @@ SPECS: tuple[MetricSpec, ...] = (
 
 KEPT_SPEC = MetricSpec("kept", "content kept", ("kept", "bertscore"), short="kept")
 KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"))
-OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
+OF_OTHERS: tuple[MetricSpec, ...] = (KEPT_SPEC, KEPT_WORDS)
 """The metrics that also compare a summary with references of other articles (`nws.core.metrics.kept`).
 
 A summary lacks them if there are no other articles.
