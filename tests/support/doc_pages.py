@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>```+) *(?P<language>\w*)\n(?P<block>.*?)^ *(?P=fence)$", re.M | re.S)
 _CODE = re.compile(r"(?<!`)`(?P<code>[^`]+)`(?!`)")
 _BEFORE_NWS = r"(?:\w+=\S+ +)*(?:docker (?:compose )?run .*? )?(?:\S*bin/)?"
