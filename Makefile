@@ -15,7 +15,7 @@ SEED ?= 0
 KILLS ?= 100
 SEEDS ?= 1000
 
-.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check coverage docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 .DELETE_ON_ERROR:
 
@@ -61,6 +61,11 @@ demo: $(or $(wildcard .venv/installed),.venv/installed-run)
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# The default tests with coverage: a table here, and coverage.xml. Too low: Ray's workers, and commands that a test starts,
+# are processes of their own, which nothing measures.
+coverage: setup
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=xml --cov-report=term:skip-covered
 
 # Pages followed word by word, notebooks, browsers, benchmarks, larger models, whole runs on Ray.
 test-slow: setup
@@ -130,4 +135,4 @@ bench-gpu: setup
 	$(BIN)/python -m bench.gpu
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache reports
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* coverage.xml reports
