@@ -171,7 +171,7 @@ class ReportDocument(BaseModel, frozen=True):
         }
 
     def share_rows(self) -> list[dict[str, Any]]:
-        """Return a row for each dataset, system, ceiling (`of`) and n; `n` is 0 for uncut summaries."""
+        """Return a row for each dataset, system, ceiling and n; `n` is 0 for uncut summaries."""
         shares = [
             (kept, kept.ceiling, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths
         ]
@@ -200,15 +200,10 @@ class ReportDocument(BaseModel, frozen=True):
         return by_system
 
     def smallest_rows(self) -> list[dict[str, Any]]:
-        """Return a row for each dataset, system, ceiling (`of`) and share `x`, with the smallest n that keeps it."""
+        """Return a row for each dataset, system, ceiling and share, with the smallest n that keeps it."""
         return [
-            {
-                "dataset": kept.dataset,
-                "system": kept.system,
-                "kind": kept.kind,
-                "ceiling": kept.ceiling,
-                "longest": kept.longest,
-            }
+            {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind}
+            | {"ceiling": kept.ceiling, "longest": kept.longest}
             | asdict(smallest)
             for kept in self.kept
             for smallest in kept.smallest
