@@ -97,7 +97,7 @@ def build_document(
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}
     saved = saved_over_lead(points, ranked) if ranked else ()
-    document = document.model_copy(update={"ranked": ranked, "words_saved": saved})
+    document = document.model_copy(update={"ranking": ranked, "words_saved": saved})
     cut = {dataset: (found,) for dataset, found in points.cut.items()}
     warned = {dataset: (*cut.get(dataset, ()), *warnings(document, dataset)) for dataset in document.datasets}
     document = document.model_copy(update={"warnings": warned})
