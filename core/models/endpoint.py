@@ -52,6 +52,23 @@ _SECRET = re.compile(
 )
 
 
+class Question(NamedTuple):
+    """A message to a model.
+
+    Attributes:
+        text: the message.
+        most_tokens: the number of tokens that the model may write.
+        seed, temperature: of the request.
+        choices: the number of answers.
+    """
+
+    text: str
+    most_tokens: int
+    seed: int
+    temperature: float = 0
+    choices: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A system whose summaries come from an endpoint. The key is no part of it: it would travel and be stored.
@@ -124,7 +141,7 @@ class Endpoint:
         """Whether it is on this machine."""
         return urlsplit(self.url).hostname in _HERE
 
-    def question(self, article: str, n: int, seed: int, draft: int = 0, choices: int = 1) -> "Question":
+    def question(self, article: str, n: int, seed: int, draft: int = 0, choices: int = 1) -> Question:
         """What is asked about an article: for the first answer, at temperature 0, or for drafts from number `draft` on.
 
         Its seed is made of the run's, the article, n and the draft, so that a text is the same in every run.
@@ -134,7 +151,7 @@ class Endpoint:
         message, tokens = self.prompt.about(article, n), most_new_tokens(n, self.prompt.unit)
         return Question(message, tokens, int.from_bytes(asked) >> 1, temperature, choices)
 
-    def request(self, question: "Question") -> dict[str, Any]:
+    def request(self, question: Question) -> dict[str, Any]:
         """The body of a request, where people's parameters replace those that NWS computes."""
         computed = {"temperature": question.temperature, "seed": question.seed % 2**63}
         computed["max_tokens"] = question.most_tokens
@@ -174,23 +191,6 @@ class Endpoint:
             counts[f"{self.prompt.unit}_first"] = length_of(answers[0].text, self.prompt.unit)
             counts["drafts"] = len(answers) - 1
         return replace(taken, extra=taken.extra | counts, seconds=sum(answer.seconds for answer in answers))
-
-
-class Question(NamedTuple):
-    """A message to a model.
-
-    Attributes:
-        text: the message.
-        most_tokens: the number of tokens that the model may write.
-        seed, temperature: of the request.
-        choices: the number of answers.
-    """
-
-    text: str
-    most_tokens: int
-    seed: int
-    temperature: float = 0
-    choices: int = 1
 
 
 def default_url() -> str:
