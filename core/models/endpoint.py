@@ -37,7 +37,8 @@ MOST_TOKENS = 10**9
 """The largest count of tokens that is kept: more than any model reads, and few enough to be summed in SQL."""
 _MOST_NAME_CHARACTERS = 200
 _CUT_THOUGHTS = "ended within its thoughts"
-_CUT = ("length", "model_length", "max_tokens")  # finish_reason of OpenAI and vLLM, Mistral, and Anthropic's
+CUT = ("length", "model_length", "max_tokens")
+"""The finish_reason of a text that the limit of tokens has cut: OpenAI's and vLLM's, Mistral's, and Anthropic's."""
 # The environment variable with the key of an endpoint. What is shorter is a placeholder, such as "none".
 KEY_VARIABLE, SHORTEST_KEY = "OPENAI_API_KEY", 8
 _OWN = ("model", "messages", "stream", "n")
@@ -127,6 +128,10 @@ class Endpoint:
         """Whether it writes one summary, of its own length, and not one for each n."""
         return not self.prompt.asks_for_n
 
+    def lengths(self, asked: Sequence[int]) -> Sequence[int]:
+        """The lengths that it writes summaries of, of those that a stage asks for: `UNCUT` alone if `has_uncut`."""
+        return (UNCUT,) if self.has_uncut else asked
+
     @property
     def revision(self) -> str:
         """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
@@ -160,10 +165,12 @@ class Endpoint:
         return body | ({"n": question.choices} if question.choices > 1 else {})
 
     def is_right(self, answer: "EndpointAnswer", n: int) -> bool:
-        """Whether an answer has the length that was asked for. One of a model's own length always has."""
+        """Whether an answer has the length that was asked for, and has ended. One of a model's own length is right."""
         length = length_of(answer.text, self.prompt.unit)
         if n == UNCUT or self.length == "free":
             return not answer.problem
+        if answer.extra.get("finish") in CUT:
+            return False
         is_exact = self.length == "exactly" and self.prompt.unit == "words"
         return length == n if is_exact else 0 < length <= n
 
@@ -219,7 +226,7 @@ class EndpointAnswer:
     @property
     def cure(self) -> str:
         """What helps where there is a `problem`: "" if nothing is known to."""
-        is_cut = self.problem.startswith(_CUT_THOUGHTS) or self.extra.get("finish") in _CUT
+        is_cut = self.problem.startswith(_CUT_THOUGHTS) or self.extra.get("finish") in CUT
         return "Raise max_tokens under `parameters` of the endpoint." if self.problem and is_cut else ""
 
 
@@ -253,6 +260,8 @@ def read_answers(
         reason = error_message(reply) or "there is no choices[0].message"
         raise UnusableReplyError(f"sent no chat completion ({reason})")
     usage = {name: count for name, path in USAGE.items() if (count := _count_at(reply, "usage", *path)) is not None}
+    if usage.get("cached_tokens", 0) > usage.get("prompt_tokens", 0):
+        del usage["cached_tokens"]
     of_reply = {"requests": 1, **usage}
     return [
         _read(message, _names(reply, place, hide_key) | (of_reply if place == 0 else {}), hide_key, clean_outputs)

@@ -55,11 +55,12 @@ _MOMENT = 0.5
 # With these codes a server refuses several answers to one request; NWS then asks for one at a time.
 _REFUSED = (400, 404, 405, 422, 501)
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
+_WHOLE_URL = "Is the base URL whole (it often ends in /v1)?"
 _CURES = {
     401: f"Set {KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
     403: f"Set {KEY_VARIABLE} to a key that may use this model.",
     429: "",  # too many tokens a minute are no parameter's fault
-    404: "Is the model named as the endpoint names it, and is the base URL whole (it often ends in /v1)?",
+    404: f"Is the model named as the endpoint names it? {_WHOLE_URL}",
     **dict.fromkeys((301, 302, 303, 307, 308), _MOVED),
 }
 
@@ -196,18 +197,16 @@ class LoadedEndpoint:
             answers = await self._asked(client, free, endpoint.question(text, n, self._seed))
         except EndpointError as error:
             return error
+        several = endpoint.drafts if self._takes_several else 1
         while len(answers) <= endpoint.drafts and not any(endpoint.is_right(answer, n) for answer in answers):
-            several = endpoint.drafts if self._takes_several and len(answers) == 1 else 1
+            question = endpoint.question(text, n, self._seed, len(answers), several)
             try:
-                answers += await self._asked(
-                    client, free, endpoint.question(text, n, self._seed, len(answers), several)
-                )
-            except _RefusedError:
+                answers += await self._asked(client, free, question)
+            except EndpointError as error:
                 if several == 1:
-                    break
-                self._takes_several = False
-            except EndpointError:  # the first answer is there
-                break
+                    break  # the first answer is there
+                self._takes_several = self._takes_several and not isinstance(error, _RefusedError)
+            several = 1
         taken = endpoint.chosen(answers, n)
         return self._error(taken.problem, taken.cure) if taken.problem else taken
 
@@ -294,9 +293,13 @@ class LoadedEndpoint:
             cause = error.__cause__ or error
             raise self._error(f"does not answer ({type(cause).__name__}: {cause})") from None
         except TimeoutError:
-            raise self._error(f"does not answer within {_REQUEST_SECONDS:g} s, all attempts together") from None
+            problem = f"does not answer within {_REQUEST_SECONDS:g} s, all attempts together"
+            cure = "If it answers only a few requests at a time, set a lower `concurrency` of the endpoint."
+            raise self._error(problem, cure) from None
         except (openai.OpenAIError, UnusableReplyError) as error:
-            raise self._error(str(error), advice_on(str(error), body)) from None
+            is_page = str(error).startswith("sent no JSON")  # such as that of a web interface
+            cure = _WHOLE_URL if is_page else advice_on(str(error), body)
+            raise self._error(str(error), cure) from None
         except (httpx2.InvalidURL, UnicodeError) as error:  # of a host that no name can be
             raise self._error(f"cannot be asked ({error})") from None
 
@@ -308,8 +311,8 @@ class LoadedEndpoint:
     def _error(self, problem: str, cure: str = "", kind: type[EndpointError] = EndpointError) -> EndpointError:
         problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)[:_MOST_ERROR_CHARACTERS]
         endpoint = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
-        settings = ("parameters", "set") if "parameters" in cure else ()
-        return kind(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip(), settings=settings)
+        named = tuple(name for name in ("parameters", "concurrency") if name in cure)
+        return kind(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip(), settings=(*named, "set") if named else ())
 
 
 def _put(done: "_Done", article: Article, future: "Future[Summaries]") -> None:

@@ -130,7 +130,7 @@ def test_what_may_pass_is_tried_again(
         (Reply(403, b"forbidden"), "answered 403: forbidden. Set OPENAI_API_KEY to a key that may"),
         (Reply(404, {"error": {"message": "no model tiny"}}), r"answered 404: no model tiny\. Is the model named as"),
         (Reply(400, {"error": {"message": "x" * 280 + KEY}}), "answered 400: xxx"),
-        (Reply(200, b"<html>"), "sent no JSON"),
+        (Reply(200, b"<html>"), r"sent no JSON \(.*\)\. Is the base URL whole \(it often ends in /v1\)\?"),
     ],
 )
 def test_a_refusal_ends_it_before_any_article(server: OpenAiServer, reply: Reply, told: str) -> None:
@@ -322,6 +322,33 @@ def test_drafts_are_asked_for_until_one_has_the_right_length(
     server.asked.clear()
     server.script.extend(Reply(400 if "error" in body else 200, body) for body in replies if "error" not in body)
     assert written(loaded, TEXT, n)[0].text == taken, "and again the same"
+
+
+def test_a_server_that_fails_at_several_answers_is_asked_for_one_at_a_time(server: OpenAiServer) -> None:
+    """Once it has refused several, always; where it has only failed, for this summary."""
+    loaded = load(server, drafts=3)
+    for status, asked in ((500, [1, 3, 3, 3, 3, 1]), (400, [1, 3, 1]), (200, [1, 1])):
+        server.asked.clear()
+        refusals = [Reply(status, REFUSAL)] * asked.count(3)
+        server.script.extend([Reply(200, completion(FOUR)), *refusals, Reply(200, completion(TWO))])
+        assert written(loaded, TEXT, 2)[0].text == TWO
+        assert [body.get("n", 1) for body in server.asked] == asked
+
+
+def test_a_text_that_the_limit_of_tokens_has_cut_is_taken_last(server: OpenAiServer) -> None:
+    """It may end in the middle of a word, whatever its length."""
+    for length in ("exactly", "at_most"):
+        server.script.extend([Reply(200, completion("Snow fe", "length")), Reply(200, choices(THREE, TWO))])
+        assert written(load(server, length=length, drafts=2), TEXT, 2)[0].text == TWO
+    server.script.append(Reply(200, completion("Snow fe", "length")))
+    assert written(load(server), TEXT, 2)[0].text == "Snow fe"
+
+
+def test_more_tokens_from_a_cache_than_were_read_are_not_believed(server: OpenAiServer) -> None:
+    for cached, kept in ((60, 60), (101, None)):
+        usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": cached}}
+        server.script.append(Reply(200, completion(TWO, usage=usage)))
+        assert written(load(server), TEXT, 2)[0].extra.get("cached_tokens") == kept
 
 
 def test_the_first_request_of_an_article_goes_out_alone(server: OpenAiServer) -> None:
