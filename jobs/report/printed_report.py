@@ -161,8 +161,8 @@ class EndpointCosts:
     names: SystemNames = FULL_NAMES
 
     def cost(self, use: EndpointUse) -> float | None:
-        """The cost of all articles of the run, in the currency of the prices; None without prices."""
-        if self.prices is None:
+        """The cost of all articles of the run, in the currency of the prices; None without prices, or tokens."""
+        if self.prices is None or not use.read:
             return None
         read, written, cached = self.prices
         return ((use.read - use.cached) * read + use.written * written + use.cached * cached) / 1e6
@@ -196,7 +196,9 @@ def _cost_lines(costs: EndpointCosts) -> Iterator[str]:
         counts = (1000 * count / use.articles for count in (use.requests, use.read, use.cached, use.written))
         requests, read, cached, written = (f"{count:,.0f}" for count in counts)
         of_cache = f" ({cached} of them from its cache)" if use.cached else ""
-        line = f"{costs.names[use.system]}: {requests} requests, {read} tokens read{of_cache}, {written} written"
+        tokens = f", {read} tokens read{of_cache}, {written} written"
+        tokens = tokens if use.read else "; the endpoint does not state its tokens"
+        line = f"{costs.names[use.system]}: {requests} requests{tokens}"
         if costs.prices is not None and (cost := costs.cost(use)) is not None:
             prices = "{:g} and {:g} for a million tokens".format(*costs.prices[:2])
             line += f"; cost {1000 * cost / use.articles:,.2f} at {prices}"

@@ -172,9 +172,9 @@ def obedience_table(document: ReportDocument, names: SystemNames) -> Table:
     ]
     columns = ("system", "n", f"mean\n{unit}", "exactly\nn", "within\nn", "miss", "absolute\nmiss", "first\nanswers")
     notes = (
-        f"All before a summary is cut; those beyond n are cut. Miss: {unit} written minus n, the mean of all, and of "
-        "absolute values; “first answers”: the absolute miss of these, before drafts were asked for.",
-        "Requests and drafts: for each summary.",
+        f"Each column counts what was written. A summary with more than n {unit} was then cut to n.",
+        f"Miss: the mean of {unit} written minus n. Absolute miss: the mean of its absolute values. First answers: the "
+        "absolute miss of first answers, before any draft. Requests and drafts are for each summary.",
     )
     title = f"Do systems keep to n? {unit.capitalize()} that they wrote when asked for n"
     return Table((*columns, "requests", "drafts"), rows, title, notes)

@@ -19,16 +19,18 @@ NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"
 class Told:
     """What a store tells of a run."""
 
-    def __init__(self, models: int, cached: int) -> None:
-        self.models, self.cached = models, cached
+    def __init__(self, models: int, cached: int, tokens: int) -> None:
+        self.models, self.cached, self.tokens = models, cached, tokens
 
     def endpoint_use(self, run_id: str, systems: object) -> list[EndpointUse]:
-        return [EndpointUse(list(systems)[1], 40, 160, 80_000, 600, self.cached, self.models)]
+        return [
+            EndpointUse(list(systems)[1], 40, 160, 80_000 * self.tokens, 600 * self.tokens, self.cached, self.models)
+        ]
 
 
-def costs(models: int = 1, cached: int = 0, **changes: Any) -> EndpointCosts:
+def costs(models: int = 1, cached: int = 0, tokens: int = 1, **changes: Any) -> EndpointCosts:
     run = run_info(**{"revisions": {"generators": NAMES}, **changes})
-    return read_costs(Told(models, cached), run, system_names(NAMES))
+    return read_costs(Told(models, cached, tokens), run, system_names(NAMES))
 
 
 def printed(**changes: Any) -> str:
@@ -46,6 +48,12 @@ def test_requests_and_tokens_cost_something_where_the_recipe_says_what() -> None
     (use,) = costs(recipe=prices).as_dict()["endpoint_use"]
     assert (use["requests"], use["cost"]) == (160, 0.01236)
     assert costs().as_dict()["endpoint_use"][0]["cost"] is None
+
+
+def test_an_endpoint_that_states_no_tokens_is_not_free() -> None:
+    prices = {"endpoint": {"input_price": 0.15, "output_price": 0.6}}
+    assert "openai:tiny: 4,000 requests; the endpoint does not state its tokens\n" in printed(tokens=0, recipe=prices)
+    assert costs(tokens=0, recipe=prices).as_dict()["endpoint_use"][0]["cost"] is None
 
 
 def test_what_is_read_from_a_cache_has_a_price_of_its_own() -> None:
