@@ -23,7 +23,6 @@ from nws.core.models.endpoint import (
     read_answers,
 )
 from nws.core.stage import Stage
-from nws.core.text.length import UNCUT
 from nws.core.text.reader import read_rows
 
 _URL = "/v1/chat/completions"
@@ -39,7 +38,7 @@ def batch_requests(articles: Iterable[Article], stage: Stage) -> Iterator[dict[s
     """
     endpoint = _endpoint_of(stage)
     for article in articles:
-        for n in _lengths(stage):
+        for n in endpoint.lengths(stage.lengths):
             for custom_id, question in _questions(article, n, endpoint, stage.seed):
                 yield {"custom_id": custom_id, "method": "POST", "url": _URL, "body": endpoint.request(question)}
 
@@ -64,15 +63,17 @@ class BatchAnswers:
         asked = {
             custom_id
             for article in articles
-            for n in _lengths(stage)
+            for n in self._endpoint.lengths(stage.lengths)
             for custom_id, _ in _questions(article, n, self._endpoint, stage.seed)
         }
         for place, row in read_rows(path):
             custom_id = str(row.get("custom_id"))
             if custom_id not in asked:
                 raise CorpusError(
-                    f"{path}, {place}: {row.get('custom_id')!r} is none of these requests. Give the articles, --n, "
-                    "--system, --prompt and --parameters with which --batch-out wrote them."
+                    f"{path}, {place}: {row.get('custom_id')!r} is none of these requests. Repeat the command that "
+                    "wrote them, with --batch-in in place of --batch-out: the articles, --system, --n, --length, "
+                    "--prompt, --parameters and --drafts must be the same. (Without --drafts, there are 4 for a "
+                    "server on this machine.)"
                 )
             if custom_id not in self._answers or self._answers[custom_id][0].problem:
                 self._answers[custom_id] = _answers(row, self._endpoint)
@@ -83,11 +84,11 @@ class BatchAnswers:
             yield article, {n: self._summary(article, n) for n in lengths}
 
     def _summary(self, article: Article, n: int) -> EndpointAnswer | EndpointError:
-        of_questions = [
-            self._answers.get(custom_id, []) for custom_id, _ in _questions(article, n, self._endpoint, self._seed)
-        ]
-        answers = [*itertools.chain.from_iterable(of_questions)] or [EndpointAnswer("", {}, "has no answer for it")]
-        taken = self._endpoint.chosen(answers, n)
+        ids = [custom_id for custom_id, _ in _questions(article, n, self._endpoint, self._seed)]
+        first, *drafts = [self._answers.get(custom_id, []) for custom_id in ids]
+        if not any(self._endpoint.is_right(answer, n) for answer in first):  # else none would have been asked for
+            first = [*first, *itertools.chain.from_iterable(drafts)]
+        taken = self._endpoint.chosen(first or [EndpointAnswer("", {}, "has no answer for it")], n)
         return EndpointError(f"{self._name} {taken.problem.removesuffix('.')}.") if taken.problem else taken
 
 
@@ -111,10 +112,6 @@ def _questions(article: Article, n: int, endpoint: Endpoint, seed: int) -> Itera
     for question in questions:
         asked = json.dumps([article.key, n, endpoint.request(question)], sort_keys=True)
         yield f"{key}-{n}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}", question
-
-
-def _lengths(stage: Stage) -> tuple[int, ...]:
-    return (UNCUT,) if _endpoint_of(stage).has_uncut else stage.lengths
 
 
 def _endpoint_of(stage: Stage) -> Endpoint:
