@@ -75,7 +75,7 @@ def write(
     from nws.core.text.language import common_language
     from nws.jobs.drive.batch_file import BatchAnswers, batch_requests
     from nws.jobs.drive.progress import run_progress
-    from nws.jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
+    from nws.jobs.drive.write_file import added_to, read_articles, write_summaries
     from nws.jobs.recipes.load import load_recipe, parse_settings
     from nws.jobs.recipes.sweep_plan import stage_to_write
     from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
@@ -88,7 +88,8 @@ def write(
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         given = {key: value for key, value in settings.items() if value}
-        given |= {} if options.drafts is None else {"endpoint.drafts": options.drafts}
+        of_endpoint = {"endpoint.drafts": options.drafts, "endpoint.concurrency": options.concurrency}
+        given |= {key: value for key, value in of_endpoint.items() if value is not None}
         recipe = load_recipe(BaselinesRecipe, "sample", given)
         language = common_language(articles)
         stage = stage_to_write(recipe, language)
@@ -102,15 +103,15 @@ def write(
         print(json.dumps({"file": str(options.batch_out), "requests": count})) if as_json else err.print(asked)
         return
     answers = None if options.batch_in is None else BatchAnswers(options.batch_in, articles, stage)
-    written = WrittenFile(0, 0, 0, 0, ())
-    with (
-        added_to(options.output) as (out, there),
-        run_progress(err, len(articles) * len(stage.lengths), unit="texts") as advance,
-    ):
-        shown = 0
-        for written in write_summaries(articles, stage, out, options.output, there, answers):
-            advance((written.articles - shown) * len(stage.lengths), 0)
-            shown = written.articles
+    each = len(stage.lengths)
+    with added_to(options.output) as (out, there):
+        states = write_summaries(articles, stage, out, options.output, there, answers, err.print)
+        written = next(states)
+        with run_progress(err, len(articles) * each, done=written.there * each, unit="texts") as advance:
+            for state in states:
+                failed = len(state.failures) - len(written.failures)
+                advance((state.now - written.now) * each, failed * each)
+                written = state
     if as_json:
         counts = {"summaries": written.summaries, "articles": written.now, "already_written": written.there}
         counts["other_lines"] = written.others
@@ -122,7 +123,8 @@ def write(
         err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}{others}")
     if written.cut:
         share = f"{len(written.cut)} of {counted(written.summaries, 'summary')}"
-        err.print(f"Warning: no draft ended by itself for {share}, such as that of {written.cut[0]!r}: they are cut.")
+        why = "nothing that the system wrote ended within n"
+        err.print(f"Warning: {share}, such as that of {written.cut[0]!r}, are cut: {why}.")
     for article, why in written.failures[:3]:
         err.print(f"No summary of {article!r}: {why}")
     if written.failures:

@@ -11,11 +11,9 @@ from statistics import fmean
 
 from nws.core.article import Article
 from nws.core.errors import EndpointError, NwsError
-from nws.core.models.endpoint import BYTES_PER_TOKEN, Answered, Endpoint
-from nws.core.models.generators import most_new_tokens
+from nws.core.models.endpoint import BYTES_PER_TOKEN, Answered, Endpoint, token_limit
 from nws.core.stage import Stage
 from nws.core.systems.system import Draft, SummarizedArticle, as_drafts, known_drafts
-from nws.core.text.length import UNCUT
 from nws.core.text.segmentation import unsegmented
 from nws.core.worker_factories import checked
 from nws.jobs.drive.run import Run
@@ -27,30 +25,37 @@ _SAMPLE = 100
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """The requests about so many articles: the least, if each first answer is taken, and the most, with all drafts.
+    """The requests for summaries: the least, if each first answer is taken, and the most, with all drafts.
 
     `read` and `written` are tokens, of the most requests; an endpoint that has the articles in its cache charges less.
+    `written` is None where `parameters` let the model write without a limit.
     """
 
     least: int
     most: int
     read: int
-    written: int
+    written: int | None
 
     def __str__(self) -> str:
         count = f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
-        return f"{count} requests, at most about {self.read:,} tokens to read and {self.written:,} to write"
+        limit = "without a limit" if self.written is None else f"at most {self.written:,}"
+        return f"{count} requests, which read at most about {self.read:,} tokens and write {limit}"
 
 
 def requests_of(plan: Plan, stage: Stage, endpoint: Endpoint, articles: int) -> Requests:
     """The requests about so many articles of a run."""
-    lengths = (UNCUT,) if endpoint.has_uncut else stage.lengths
-    first = [*itertools.islice(itertools.chain.from_iterable(plan.corpora), _SAMPLE)]
-    each = 1 + (0 if endpoint.has_uncut else endpoint.drafts)
-    read = fmean(len(endpoint.prompt.about(article.text, 0).encode()) / BYTES_PER_TOKEN for article in first)
-    written = sum(most_new_tokens(n, stage.length_unit) for n in lengths)
-    least = articles * len(lengths)
-    return Requests(least, least * each, round(least * each * read), articles * each * written)
+    asked = dict.fromkeys(endpoint.lengths(stage.lengths), articles)
+    return count_requests(endpoint, itertools.chain.from_iterable(plan.corpora), asked)
+
+
+def count_requests(endpoint: Endpoint, articles: Iterable[Article], asked: Mapping[int, int]) -> Requests:
+    """The requests for so many summaries of each n, of such articles."""
+    sample = itertools.islice(articles, _SAMPLE)
+    read = fmean(len(endpoint.prompt.about(article.text, 0).encode()) / BYTES_PER_TOKEN for article in sample)
+    least, each = sum(asked.values()), 1 + endpoint.drafts
+    limits = {n: token_limit(endpoint.request(endpoint.question("", n, 0))) for n in asked}
+    written = sum(limit * asked[n] for n, limit in limits.items() if limit is not None) * each
+    return Requests(least, least * each, round(least * each * read), None if None in limits.values() else written)
 
 
 def answered(
@@ -64,6 +69,7 @@ def answered(
     from nws.core.models.endpoint_requests import LoadedEndpoint  # takes more than a second
 
     check = checked(stage.language, unsegmented)
+    lengths = endpoint.lengths(stage.lengths)
 
     def missing(article: Article) -> Sequence[int]:
         try:
@@ -71,13 +77,13 @@ def answered(
         except NwsError:
             return ()
         known = {draft.n for draft in known_drafts(article, endpoint.signature)}
-        return [n for n in ((UNCUT,) if endpoint.has_uncut else stage.lengths) if n not in known]
+        return [n for n in lengths if n not in known]
 
     articles = itertools.chain.from_iterable(bundles)
     first = [*itertools.islice(articles, 1)]
     if not first:
         return
-    requests = f"{requests_of(plan, stage, endpoint, most or 1)}{' for each article' if most is None else ''}"
+    requests = f"{requests_of(plan, stage, endpoint, most or 1)}{', for each article' if most is None else ''}"
     run.say(f"Stage {stage.name}: asking {endpoint.model} at {endpoint.url}: {requests}.")
     asked = ((article, missing(article)) for article in itertools.chain(first, articles))
     for found in LoadedEndpoint(endpoint, stage.seed).write(asked):

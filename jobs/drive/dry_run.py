@@ -77,7 +77,7 @@ def _training(plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def _requests(plan: Plan) -> dict[str, dict[str, int] | None]:
+def _requests(plan: Plan) -> dict[str, dict[str, int | None] | None]:
     """The requests to each endpoint, by system (`Requests`). None: nobody knows how many articles there are.
 
     Where answers of other runs are copied, there are fewer.
@@ -115,7 +115,7 @@ def print_description(described: dict[str, Any], console: Console) -> None:
             line(kind, revision)
     for system, requests in described["requests"].items():
         counted = "unknown number of requests" if requests is None else str(Requests(**requests))
-        line("requests", f"{system}: {counted}; less what is copied from other runs")
+        line("requests", f"{system}: {counted}; fewer where other runs have the texts")
     for name, file in described["predictions"].items():
         line("predictions", f"{name}: {file}")
     for system in described["systems"]:

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +15,16 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from nws.core.article import Article, SegmentedArticle
 from nws.core.errors import CorpusError, NwsError
-from nws.core.models.endpoint import BACKEND, Endpoint
+from nws.core.models.endpoint import BACKEND, CUT, Endpoint
 from nws.core.models.generators import DRAFTS_ENDED
 from nws.core.provenance import library_versions
 from nws.core.stage import Stage
 from nws.core.systems.system import Draft, known_drafts
-from nws.core.text.length import UNCUT, count_words
+from nws.core.text.length import count_words
 from nws.core.text.reader import naming, read_rows
 from nws.core.text.rows import recognise_fields, to_article
 from nws.core.whole_files import replacing
-from nws.jobs.drive.ask import with_summaries
+from nws.jobs.drive.ask import count_requests, with_summaries
 from nws.jobs.installation import code_version
 
 if TYPE_CHECKING:  # which refusals need not wait for
@@ -50,7 +51,7 @@ class WrittenFile:
         now: the number of their articles.
         there: the number of articles that had all summaries before.
         others: the lines of the file about other articles, systems, lengths or code.
-        cut: the keys of articles with a summary that is the beginning of a draft, since none ended by itself.
+        cut: for each summary that is cut, since nothing that the system wrote ended within n, the article's key.
         failures: the key of each article without summaries, and the reason.
     """
 
@@ -130,8 +131,9 @@ def write_summaries(
     path: Path | None,
     there: Iterable[str],
     answers: "BatchAnswers | None" = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[WrittenFile]:
-    """Write a line for each article and n, and yield the state after each few articles.
+    """Write a line for each article and n, and yield the state at the beginning and after each few articles.
 
     An article for which an endpoint has no answer is a failure; the others go on.
 
@@ -142,6 +144,7 @@ def write_summaries(
         path: of that file, beside which stands what made the lines; None for stdout.
         there: its earlier lines.
         answers: what answers in place of the system's endpoint.
+        say: is told how many requests an endpoint may get, before the first.
 
     Raises:
         NwsError: a model cannot be loaded, the device fails, or an endpoint does not answer any more.
@@ -157,9 +160,12 @@ def write_summaries(
     made_by = hashlib.sha256(json.dumps(origin, sort_keys=True).encode()).hexdigest()[:12]
     rows = list(_rows(there))
     written = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.get("made_by") == made_by}
-    needed = {article.key: {(article.key, article.content_hash, n) for n in stage.lengths} for article in articles}
-    others = len(rows) - sum(len(lines & written) for lines in needed.values())
-    missing = [article for article in articles if not needed[article.key] <= written]
+    lacking = {
+        article: [n for n in stage.lengths if (article.key, article.content_hash, n) not in written]
+        for article in articles
+    }
+    others = len(rows) - sum(len(stage.lengths) - len(lengths) for lengths in lacking.values())
+    missing = {article: lengths for article, lengths in lacking.items() if lengths}
     require_same_data(dict(stage.language_data))
     segment = Segmenter(stage.pipeline, stage.units, stage.embedder) if stage.systems else unsegmented
     check_and_segment = checked(stage.language, segment, needs_reference=False)
@@ -167,8 +173,11 @@ def write_summaries(
     if missing and path is not None:
         _note_origin(path, made_by, origin)
     summaries, now, in_a_row, failures, cut = 0, 0, 0, [], []
-    source = _asked if isinstance(stage.generator, Endpoint) else _computed
-    for batch, failed in source(missing, stage, check_and_segment, device, answers) if missing else ():
+    if isinstance(stage.generator, Endpoint):
+        source = _asked(missing, stage, stage.generator, check_and_segment, answers, say)
+    else:
+        source = _computed([*missing], stage, check_and_segment, device)
+    for batch, failed in source if missing else ():
         failures += failed
         now += len(batch)
         in_a_row = 0 if batch else in_a_row + len(failed)
@@ -176,16 +185,22 @@ def write_summaries(
             raise NwsError(f"{in_a_row} articles in a row got no answer: no more is asked. {failures[-1][1]}")
         for article, drafts in batch:
             for draft in drafts:
-                if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in written:
+                if draft.n in missing[article]:
                     out.write(json.dumps(_row(article, origin["system"], made_by, draft), ensure_ascii=False) + "\n")
                     summaries += 1
-                    cut += [article.key] * (draft.extra.get(DRAFTS_ENDED) == 0)
+                    cut += [article.key] * _is_cut(draft, stage)
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures), tuple(cut))
 
 
+def _is_cut(draft: Draft, stage: Stage) -> bool:
+    """Whether a model that was asked for n did not end a text within n."""
+    is_longer = int(draft.extra.get(f"{stage.length_unit}_written", 0)) > draft.n
+    return is_longer or draft.extra.get(DRAFTS_ENDED) == 0 or draft.extra.get("finish") in CUT
+
+
 def _computed(
-    articles: Sequence[Article], stage: Stage, segment: "_Segment", device: "torch.device", answers: object
+    articles: Sequence[Article], stage: Stage, segment: "_Segment", device: "torch.device"
 ) -> Iterator[_Written]:
     """What a system of this machine writes, some articles at a time."""
     from nws.cluster.article_work import segment_bundle
@@ -206,28 +221,30 @@ def _computed(
 
 
 def _asked(
-    articles: Sequence[Article],
+    missing: Mapping[Article, Sequence[int]],
     stage: Stage,
+    endpoint: Endpoint,
     check: "_Segment",
-    device: "torch.device",
     answers: "BatchAnswers | None",
+    say: Callable[[str], None],
 ) -> Iterator[_Written]:
-    """What an endpoint writes, or has written for a batch, an article at a time."""
+    """What an endpoint writes, or has written for a batch, an article at a time. Each article lacks these lengths."""
     from nws.core.models.endpoint_requests import LoadedEndpoint
 
-    endpoint = stage.generator
-    assert isinstance(endpoint, Endpoint)
     failures = list[_Failure]()
-    fit = list[Article]()
-    for article in articles:
+    asked = list[tuple[Article, Sequence[int]]]()
+    for article, lengths in missing.items():
         try:
             check(article)
-            fit.append(article)
+            asked.append((article, endpoint.lengths(lengths)))
         except NwsError as error:
             failures.append((article.key, str(error)))
     if failures:
         yield [], failures
-    asked = ((article, (UNCUT,) if endpoint.has_uncut else stage.lengths) for article in fit)
+    if answers is None and asked:
+        counts = Counter(n for _, lengths in asked for n in lengths)
+        requests = count_requests(endpoint, (article for article, _ in asked), counts)
+        say(f"Asking {endpoint.model} at {endpoint.url}: {requests}.")
     for found in answers.write(asked) if answers else LoadedEndpoint(endpoint, stage.seed).write(asked):
         if found is None:
             continue

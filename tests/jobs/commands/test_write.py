@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,55 @@ def test_models_are_asked_for_headlines_of_at_most_n(
 def test_summaries_that_no_draft_ended_are_counted(nws, news: str, tiny_models: dict[str, Path], monkeypatch) -> None:
     monkeypatch.setattr(Drafting, "best", lambda drafting, count: [("Trams", 0)] * (len(drafting._rows) // count))
     done = nws("write", news, "--system", str(tiny_models["llama"]), "--n", "3")
-    assert "no draft ended by itself for 3 of 3 summaries, such as that of 'a0': they are cut." in done.err
+    assert "3 of 3 summaries, such as that of 'a0', are cut: nothing" in " ".join(done.err.split())
+
+
+def test_texts_that_are_cut_are_counted(nws, news: str, server: OpenAiServer) -> None:
+    """The server writes two words too many."""
+    told = "6 of 6 summaries, such as that of 'a0', are cut: nothing that the system wrote ended within n."
+    assert told in " ".join(nws(*BY_ENDPOINT, "-o", "out.jsonl").err.split())
+    server.writes = lambda content: "Trams"
+    assert "are cut" not in nws(*BY_ENDPOINT, "--parameters", "top_p=1", "-o", "out.jsonl").err
+
+
+def test_a_length_that_is_there_is_not_paid_for_again(nws, news: str, server: OpenAiServer) -> None:
+    assert nws(*BY_ENDPOINT[:-1], "3", "-o", "out.jsonl").code == 0
+    told = nws(*BY_ENDPOINT, "-o", "out.jsonl").err
+    assert "3 summaries added" in told
+    assert len(server.asked) == 6, "three of each length"
+
+
+def test_how_many_requests_there_may_be_is_said_before_the_first(nws, news: str, server: OpenAiServer) -> None:
+    server.first = Reply(401, {})
+    told = " ".join(nws(*BY_ENDPOINT[:4], "--n", "3,5", "--drafts", "4").err.split())
+    assert f"Asking tiny at {server.url}: 6 to 30 requests, which read at most about" in told
+    assert "write at most 1,920" in told
+
+
+def test_progress_counts_failures_and_no_earlier_texts(
+    nws, news: str, server: OpenAiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else those of an earlier command would count as written just now, and the rest would seem to take no time."""
+    counted: list[tuple[int, int]] = []
+
+    @contextmanager
+    def run_progress(console: object, total: int, done: int, unit: str) -> Iterator[Callable[[int, int], None]]:
+        counted.append((total, done))
+        yield lambda done, failures: counted.append((done, failures))
+
+    monkeypatch.setattr("nws.jobs.drive.progress.run_progress", run_progress)
+    server.scripted["closed the schools"] = Reply(200, completion(None))
+    for there in (0, 4):
+        nws(*BY_ENDPOINT, "-o", "out.jsonl")
+        (total, done), *landed = counted
+        assert (total, done, sorted(landed)) == (6, there, [(0, 2), *[(2, 0)] * (2 - there // 2)])
+        counted.clear()
+
+
+def test_a_server_may_be_sent_one_request_at_a_time(nws, news: str, server: OpenAiServer) -> None:
+    assert nws(*BY_ENDPOINT, "--concurrency", "1").code == 0
+    asked = [asked["messages"][0]["content"].split()[0] for asked in server.asked]
+    assert asked == ["Trams", "Trams", "Žižkov", "Žižkov", "A", "A"], "one article after the other"
 
 
 def answered(server: OpenAiServer, folder: Path) -> list[dict[str, Any]]:
@@ -212,6 +261,24 @@ def test_a_batch_writes_what_a_live_endpoint_writes(
     assert (done.code, len(server.asked)) == (0, sent), done.err
     batch, live = ((tmp_path / f"{name}.jsonl").read_text("utf-8").splitlines() for name in ("batch", "live"))
     assert sorted(batch) == sorted(live)
+
+
+def test_drafts_that_a_live_endpoint_would_not_be_asked_for_are_not_taken(
+    nws, news: str, server: OpenAiServer, tmp_path: Path
+) -> None:
+    """A batch has them all, also where the first answer is right."""
+    by_batch = (*BY_ENDPOINT[:4], "--n", "3", "--drafts", "2")
+    assert nws(*by_batch, "--batch-out", "requests.jsonl", "--json").json["requests"] == 6
+    for first, taken in (("Trams run", "Trams run"), ("Trams run all night", "Trams run on")):
+        results = []
+        for request in rows((tmp_path / "requests.jsonl").read_text("utf-8")):
+            body = completion("Trams run on" if "n" in request["body"] else first)
+            results.append({"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}})
+        (tmp_path / "results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in results))
+        found = rows(nws(*by_batch, "--batch-in", "results.jsonl").out)
+        assert [row["summary"] for row in found] == [taken] * 3
+    refused = " ".join(nws(*BY_ENDPOINT[:-2], "--n", "3", "--batch-in", "results.jsonl").err.split())
+    assert "--drafts" in refused
 
 
 def test_what_a_batch_lacks_is_a_failure_and_can_be_asked_for(

@@ -92,13 +92,17 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
 
 
 def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
-    said = io.StringIO()
-    print_description(describe(planned(tiny_models)), Console(file=said, width=500))
-    (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
-    assert re.fullmatch(
-        r"openai:tiny\|prompt=ad6eb8d0: 6 requests, at most about [\d,]+ tokens to read and 336 to write; less .*",
-        told.split(maxsplit=1)[1],
-    )
+    """As `parameters` let them be, of which one may let models write without a limit."""
+    for changes, counts in (
+        ({}, "6 requests, which read at most about [\\d,]+ tokens and write at most 336"),
+        ({"endpoint": {"drafts": 4}}, "6 to 30 requests, .* write at most 1,680"),
+        ({"endpoint.parameters.max_completion_tokens": 4000}, "6 requests, .* write at most 24,000"),
+        ({"endpoint.parameters.max_tokens": None}, "6 requests, .* write without a limit"),
+    ):
+        said = io.StringIO()
+        print_description(describe(planned(tiny_models, **changes)), Console(file=said, width=500))
+        (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
+        assert re.search(rf"openai:tiny\|prompt=ad6eb8d0.*: {counts}; fewer where other runs have the texts", told)
     assert server.asked == [], "and it sends none"
 
 
