@@ -36,6 +36,7 @@ class WriteOptions:
     drafts: int | None = plain(
         "--drafts N", "Number of further answers to ask an endpoint for when the first has the wrong length."
     )
+    concurrency: int | None = plain("--concurrency N", "Maximum number of requests to an endpoint under way.", min=1)
     batch_out: Path | None = plain(
         "--batch-out FILE", "Write the requests of a batch to this JSONL file, and send nothing."
     )
