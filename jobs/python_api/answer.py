@@ -93,8 +93,8 @@ class ShownAnswer:
         return wording.sentences(self._report.document, dataset, self._report.names)
 
     def _notes(self) -> list[str]:
-        shared = [f"Systems: {shared}." for shared in self._report.names.shared]
-        return [*shared, wording.HOW_SURE, wording.what_it_is(self._report.document)]
+        shortened = [f"{note}." for note in self._report.names.shortened]
+        return [*shortened, wording.HOW_SURE, wording.what_it_is(self._report.document)]
 
     def _heading(self, dataset: str) -> str:
         rests_on = wording.basis(self._report.document, dataset)

@@ -22,18 +22,18 @@ from nws.jobs.report.numerals import (
     percent_interval,
     printed,
 )
-from nws.jobs.report.printed_lines import print_line, role
+from nws.jobs.report.printed_lines import ROLES, print_line, print_shortened, role
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.table import Cell, Table
 from nws.jobs.report.wording import worded
 
-BESIDE = (LEAD, RANDOM, REFERENCE_WORDS)
-"""The systems that stand below the best ones."""
+YARDSTICKS = (LEAD, RANDOM, REFERENCE_WORDS)
+"""The systems below the best ones, which show what a number is worth."""
 MOST_BEST = 3
 MOST_SENTENCES = 4
 MOST_WARNINGS = 2
 SEEDS_NOTE = "Here each seed of a trained policy is one system. “Are the policies better?” compares means over seeds."
-_FIRST = (
+_STATEMENT_TYPES = (
     "headline",
     "differences",
     "over_lead",
@@ -41,7 +41,7 @@ _FIRST = (
     "systems_are_the_limit",
     "truth_not_measured",
 )
-"""The types of statements that a short report has; others stand in the full one."""
+"""The types of statements in a short report. The full report has the others, too."""
 
 
 _Points: TypeAlias = Mapping[int, tuple[Interval, int]]
@@ -52,9 +52,9 @@ def print_brief(report: RunReport, console: Console, metric: Metric | None = Non
     """Print each dataset of a report in at most 25 lines.
 
     Args:
-        report: of a run.
-        console: where to.
-        metric: what the table is of; None for content kept where the run has it.
+        report: the report of a run.
+        console: the console to print to.
+        metric: the metric of the table; None for content kept where the run has it.
     """
     for dataset in report.document.datasets:
         kept = metric in (None, CONTENT_KEPT) and bool(report.document.ranking.get(dataset))
@@ -66,16 +66,15 @@ def print_brief(report: RunReport, console: Console, metric: Metric | None = Non
             print_line(console, sentence)
         for warning in report.document.warnings.get(dataset, ())[:MOST_WARNINGS]:
             print_line(console, worded(warning, report.names, report.document.unit), style="yellow")
-    if report.names.shared:
-        print_line(console, f"Systems: {'; '.join(report.names.shared)}.", style="dim")
+    print_shortened(report.names, console)
 
 
 def brief_sentences(report: RunReport, dataset: str) -> list[str]:
-    """The most important statements on a dataset, in words."""
-    said: Sequence[Statement] = report.document.statements.get(dataset, ())
-    chosen = [one for one in said if one.type in _FIRST][:MOST_SENTENCES]
-    # Beside them: what is said of a run must not depend on whether a pipeline is installed.
-    shown = [one for one in said if one in chosen or one.type == "kinds_kept"]
+    """Word the most important statements on a dataset."""
+    statements: Sequence[Statement] = report.document.statements.get(dataset, ())
+    chosen = [one for one in statements if one.type in _STATEMENT_TYPES][:MOST_SENTENCES]
+    # One on kinds of words is not counted: other statements must not depend on whether a spaCy pipeline is installed.
+    shown = [one for one in statements if one in chosen or one.type == "kinds_kept"]
     return [worded(one, report.names, report.document.unit) for one in shown]
 
 
@@ -89,27 +88,29 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
     lengths = sorted({n for by_n in chosen.values() for n in by_n})
     is_share, places = metric == CONTENT_KEPT, metric_places(metric)
     heading = f"95 % CI at {lengths[-1]}"
-    ends = [_ends(by_n, lengths[-1], is_share, places) for by_n in chosen.values()]
+    intervals = [_interval_text(by_n, lengths[-1], is_share, places) for by_n in chosen.values()]
     cell = 3 if is_share else places + 1
-    taken = max(map(cell_len, names)) + 2 + max(map(cell_len, (heading, *ends)))
+    taken = max(map(cell_len, names)) + 2 + max(map(cell_len, (heading, *intervals)))
     shown = lengths_chosen(lengths, cell, width - taken)
-    has_ends = any(ends)
+    has_intervals = any(intervals)
     rows = []
-    for name, by_n, end in zip(names, chosen.values(), ends, strict=True):
-        means = [_text(by_n[n][0].mean, is_share, places) if n in by_n else "–" for n in shown]
-        rows.append((name, *map(Cell, means), *([Cell(end)] * has_ends)))
+    for name, by_n, interval in zip(names, chosen.values(), intervals, strict=True):
+        means = [_mean_text(by_n[n][0].mean, is_share, places) if n in by_n else "–" for n in shown]
+        rows.append((name, *map(Cell, means), *([Cell(interval)] * has_intervals)))
     most = max(articles for by_n in chosen.values() for _, articles in by_n.values())
     what = "content kept, in % of the reference" if is_share else f"mean {metric_name(metric)}"
     title = f"{dataset}: {what} ({counted(most, 'article')})"
-    columns = (report.document.unit, *map(str, shown), *([heading] * has_ends))
-    return Table(columns, rows, title, [SEEDS_NOTE] * any("|seed=" in name for name in names))
+    columns = (report.document.unit, *map(str, shown), *([heading] * has_intervals))
+    kinds = {report.document.kinds[system] for system in chosen}
+    notes = filter(None, ["; ".join(meaning for kind, meaning in ROLES.items() if kind in kinds)])
+    return Table(columns, rows, title, [*notes, *[SEEDS_NOTE] * any("|seed=" in name for name in names)])
 
 
 def _points(report: RunReport, dataset: str, metric: Metric) -> dict[str, _Points]:
-    """By system."""
+    """Return the means of each system in a metric."""
     if metric == CONTENT_KEPT:
-        held = {system: held["reference"].lengths for system, held in report.document.kept_of(dataset).items()}
-        return {system: {at.n: (at.share, at.articles) for at in shares} for system, shares in held.items()}
+        shares = {system: kept["reference"].lengths for system, kept in report.document.kept_of(dataset).items()}
+        return {system: {at.n: (at.share, at.articles) for at in by_n} for system, by_n in shares.items()}
     curves = report.document.of_metric(metric).curves_of(dataset)
     return {curve.system: {at.n: (at, at.articles) for at in curve.lengths} for curve in curves}
 
@@ -120,15 +121,15 @@ def _chosen_systems(report: RunReport, dataset: str, points: Mapping[str, _Point
         last = {system: by_n[max(by_n)][0].mean for system, by_n in points.items()}
         systems = [system for system in points if report.document.kinds[system] == "system"]
         ranked = sorted(systems, key=lambda system: (-last[system], system))
-    best = [system for system in ranked if system not in BESIDE][:MOST_BEST]
-    return [*best, *(system for system in BESIDE if system in points)] or list(points)[:MOST_BEST]
+    best = [system for system in ranked if system not in YARDSTICKS][:MOST_BEST]
+    return [*best, *(system for system in YARDSTICKS if system in points)] or list(points)[:MOST_BEST]
 
 
-def _text(mean: float, is_share: bool, places: int) -> str:
+def _mean_text(mean: float, is_share: bool, places: int) -> str:
     return percent(mean).removesuffix(" %") if is_share else decimals(mean, places)
 
 
-def _ends(points: _Points, longest: int, is_share: bool, places: int) -> str:
+def _interval_text(points: _Points, longest: int, is_share: bool, places: int) -> str:
     shown = printed(*points[longest]) if longest in points else None
     if shown is None or shown.low is None:
         return ""

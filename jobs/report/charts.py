@@ -228,10 +228,10 @@ def scores_notes(report: RunReport, curves: Sequence[Curve]) -> tuple[str, ...]:
     """Cautions for readers of charts of scores."""
     is_hollow = any(not at.comparable for curve in curves for at in curve.lengths)
     return (
-        *["oracles saw the reference; another way of writing may score higher"]
+        *["oracles saw the reference; other texts may score higher still"]
         * any(curve.kind == "oracle" for curve in curves),
         *["hollow marker: lacks articles that others have"] * is_hollow,
-        *report.names.shared,
+        *report.names.shortened,
     )
 
 

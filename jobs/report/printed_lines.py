@@ -32,13 +32,13 @@ def print_metric(metric: Metric, signature: str, run: str, console: Console, whe
 def print_unit(unit: LengthUnit, console: Console) -> None:
     """Print what n counts, unless it is words, as nearly always."""
     if unit != "words":
-        print_line(console, f"n counts {unit}: a summary has at most so many, and whole words.")
+        print_line(console, f"n counts {unit}: a summary has at most n {unit}, and no word is cut.")
 
 
-def print_shared(names: SystemNames, console: Console) -> None:
+def print_shortened(names: SystemNames, console: Console) -> None:
     """Print what the names of systems leave out."""
-    for shared in names.shared:
-        print_line(console, f"Systems: {shared}", style="dim")
+    for note in names.shortened:
+        print_line(console, f"{note}.", style="dim")
 
 
 def print_title(console: Console, text: str) -> None:
@@ -47,8 +47,12 @@ def print_title(console: Console, text: str) -> None:
 
 
 def role(kind: SystemKind) -> str:
-    """The role to show behind a system's name: " (control)", " (oracle)", or nothing."""
+    """Return the role to show behind a system's name: " (control)", " (oracle)", or nothing."""
     return {"system": "", "control": " (control)", "oracle": " (oracle)"}[kind]
 
 
-ORACLE_NOTE = "An oracle saw the reference, so it cannot be chosen. Another way of writing may score higher."
+ROLES = {"control": "control: a floor that a system should exceed", "oracle": "oracle: it saw the reference"}
+"""What the roles behind names mean."""
+ORACLE_NOTE = (
+    "An oracle saw the reference, so it cannot be used in practice. It is no upper bound: other texts may score higher."
+)

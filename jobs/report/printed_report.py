@@ -11,7 +11,7 @@ from nws.jobs.report.brief import print_brief
 from nws.jobs.report.metric_names import metric_name, short_signature
 from nws.jobs.report.numerals import counted
 from nws.jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
-from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit
+from nws.jobs.report.printed_lines import print_line, print_metric, print_shortened, print_title, print_unit
 from nws.jobs.report.result_tables import (
     best_n_table,
     kept_table,
@@ -76,7 +76,7 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
     )
     print_unit(document.unit, console)
     print_metric(report.metric, report.signature, run.id, console, where)
-    print_shared(report.names, console)
+    print_shortened(report.names, console)
     if document.policies is not None:
         _print_training(report, console, examples)
     for dataset in document.datasets:

@@ -229,7 +229,7 @@ def _latex(report: RunReport, tables: Sequence[Table], *notes: str) -> str:
         f"Run {run.id}, {run.state}, seed {run.seed}, code {run.code_version}.",
         *notes,
         *dict.fromkeys(note for table in tables for note in table.notes),
-        *(f"Systems: {shared}." for shared in report.names.shared),
+        *(f"{note}." for note in report.names.shortened),
     ]
     head = "".join(f"% {printable(comment)}\n" for comment in comments)
     return head + "".join(f"\n% {printable(table.title)}\n{table.latex()}" for table in tables)

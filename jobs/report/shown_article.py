@@ -20,7 +20,7 @@ from nws.core.text.length import bare_words, count_characters, count_words, leng
 from nws.core.types import Summary, SystemKind
 from nws.jobs.report.console import printable, written_out
 from nws.jobs.report.numerals import counted, decimals, of_length, percent
-from nws.jobs.report.printed_lines import print_line, print_shared, print_title, role
+from nws.jobs.report.printed_lines import print_line, print_shortened, print_title, role
 from nws.jobs.report.run_status import plain_values
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.store import FailureInfo, RunInfo, Store
@@ -152,7 +152,7 @@ def print_shown(shown: Shown, console: Console) -> None:
     """Print an article. Where there is no colour, the words that a summary has stand in [brackets]."""
     run, article = shown.run, shown.article
     print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}")
-    print_shared(shown.names, console)
+    print_shortened(shown.names, console)
     print_title(console, f"{printable(article.dataset)} / {printable(article.key)}")
     print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
     _print_references(article.references, console)

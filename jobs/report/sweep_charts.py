@@ -151,9 +151,9 @@ def kept_sheet(report: RunReport) -> Sheet:
         title=f"How many {report.document.unit} keep how much of the content?",
         rows=(tuple(kept_chart(report, dataset) for dataset in sorted(report.document.ranking)),),
         notes=(
-            f"0 %: a text about something else; 100 %: {ceiling}. It does not see what is true",
-            "bars: 95 % intervals over articles, cut at 0 and 100 %",
-            *report.names.shared,
+            f"0 %: a text about something else; 100 %: {ceiling}. Content kept does not measure truth",
+            "bars: 95 % CIs over articles, cut at 0 and 100 %",
+            *report.names.shortened,
         ),
         made_by=made_by(run, f"content kept: {metric_signature(run, CONTENT_KEPT)}", [run.seed]),
     )
@@ -165,7 +165,7 @@ def kinds_sheet(report: RunReport) -> Sheet:
     return Sheet(
         title="What survives of each kind of word?",
         rows=(tuple(kinds_chart(report, *place) for place in best_by_kind(document)),),
-        notes=("bars: 95 % intervals over articles", FEW_OF_KIND, *report.names.shared),
+        notes=("bars: 95 % CIs over articles", FEW_OF_KIND, *report.names.shortened),
         made_by=made_by(run, f"content kept by kind: {document.word_kinds}", [run.seed]),
     )
 
@@ -205,6 +205,6 @@ def curves_sheet(report: RunReport) -> Sheet:
     return Sheet(
         title="Mean scores and gains by n",
         rows=(above, tuple(below)) if any(over_random) else (above,),
-        notes=("bars: 95 % intervals over articles, of gains for all n at once", *scores_notes(report, found.curves)),
+        notes=("bars: 95 % CIs over articles; those of gains hold for all n at once", *scores_notes(report, found.curves)),
         made_by=made_by(report.run, f"{metric_name(report.metric)}: {report.signature}", [report.run.seed]),
     )

@@ -46,15 +46,17 @@ class SystemNames:
         return self.shown.get(system, system)
 
     @property
-    def shared(self) -> tuple[str, ...]:
-        """The parts that names leave out: "lexrank and textrank: with all-MiniLM-L6-v2, chunks"."""
-        return tuple(self._said(left_out) for left_out in self.left_out)
+    def shortened(self) -> tuple[str, ...]:
+        """The note on what names leave out, if they do: "Shortened names: a and b leave out “chunks”"."""
+        clauses = "; ".join(map(self._left_out_clause, self.left_out))
+        return (f"Shortened names: {clauses}",) if clauses else ()
 
-    def _said(self, left_out: SharedParts) -> str:
-        parts = ", ".join(left_out.parts)
+    def _left_out_clause(self, left_out: SharedParts) -> str:
+        parts = listed([f"“{part}”" for part in left_out.parts])
         if len(left_out.systems) == len(self.shown) > 1:
-            return f"all with {parts}"
-        return f"{listed([self[system] for system in left_out.systems])}: with {parts}"
+            return f"all leave out {parts}"
+        verb = "leaves" if len(left_out.systems) == 1 else "leave"
+        return f"{listed([self[system] for system in left_out.systems])} {verb} out {parts}"
 
     def find(self, name: str, known: Collection[str], where: str, methods: Collection[str] = ()) -> str:
         """The full name of the system that a person means.

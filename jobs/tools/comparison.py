@@ -26,7 +26,7 @@ from nws.jobs.report.printed_lines import (
     ORACLE_NOTE,
     print_line,
     print_metric,
-    print_shared,
+    print_shortened,
     print_title,
     print_unit,
     role,
@@ -302,7 +302,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
         print_line(console, f"Run {run.id}: {run.state}, {articles}, {run.failures} failed")
     print_unit(result.a.length_unit, console)
     print_metric(result.metric, result.signature, result.a.id, console, where)
-    print_shared(result.names, console)
+    print_shortened(result.names, console)
     if result.is_of_all:
         for of in (result.comparisons, result.length_matched):
             _print_all(result, of, console)

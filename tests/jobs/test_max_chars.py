@@ -33,7 +33,7 @@ def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path
     assert "n 30, 50, 65 characters" in said(nws("status", run).out)
     assert nws("status", run, "--json").json["unit"] == "characters"
     report = nws("report", run, "--full")
-    assert "n counts characters: a summary has at most so many, and whole words." in said(report.out)
+    assert "n counts characters: a summary has at most n characters, and no word is cut." in said(report.out)
     assert "mean words, of summaries of at most n characters" in said(report.out)
     written = json.loads((tmp_path / "reports" / run / "report.json").read_text("utf-8"))
     assert written["unit"] == "characters"

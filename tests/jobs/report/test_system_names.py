@@ -20,25 +20,25 @@ IN_TWO_RUNS = NAMES.flatmap(lambda name: st.sampled_from([name, f"{name} @run-1"
 @pytest.mark.parametrize(
     ("systems", "shown", "shared"),
     [
-        (SWEEP, ("lexrank", "position", "textrank", "lead", "random"), "lexrank, position and textrank: with "
-         "all-MiniLM-L6-v2, chunks"),
-        (("m|lexrank|chunks", "x|lexrank|chunks"), ("m", "x"), "all with lexrank, chunks"),
-        (("m|lexrank|chunks", "lead"), ("lexrank", "lead"), "lexrank: with m, chunks"),
+        (SWEEP, ("lexrank", "position", "textrank", "lead", "random"), "lexrank, position and textrank leave out "
+         "“all-MiniLM-L6-v2” and “chunks”"),
+        (("m|lexrank|chunks", "x|lexrank|chunks"), ("m", "x"), "all leave out “lexrank” and “chunks”"),
+        (("m|lexrank|chunks", "lead"), ("lexrank", "lead"), "lexrank leaves out “m” and “chunks”"),
         (("m|lexrank|chunks", "m|textrank|chunks", "x|lexrank|chunks"), ("m|lexrank", "m|textrank", "x|lexrank"),
-         "all with chunks"),
+         "all leave out “chunks”"),
         (("m|lead|chunks", "m|textrank|chunks", "lead"), ("m|lead|chunks", "textrank", "lead"),
-         "textrank: with m, chunks"),
+         "textrank leaves out “m” and “chunks”"),
         (("m|lexrank|chunks", "m|lexrank|chunks @b", "m|lead|chunks"), ("lexrank", "lexrank @b", "lead"),
-         "all with m, chunks"),
-        (("tiny|prompt=0f|exact", "gpt|prompt=0f|exact", "lead"), ("tiny", "gpt", "lead"), "gpt and tiny: with exact"),
+         "all leave out “m” and “chunks”"),
+        (("tiny|prompt=0f|exact", "gpt|prompt=0f|exact", "lead"), ("tiny", "gpt", "lead"), "gpt and tiny leave out “exact”"),
         (("tiny|prompt=0f", "tiny|prompt=1e"), ("tiny|prompt=0f", "tiny|prompt=1e"), ""),
         (POLICIES, ("joint|seed=0", "joint|seed=1", "joint", "lead"), ""),
-        (("policy|joint|rerank-8", "lead"), ("joint", "lead"), "joint: with rerank-8"),
+        (("policy|joint|rerank-8", "lead"), ("joint", "lead"), "joint leaves out “rerank-8”"),
         (("policy|joint|rerank-8", "untrained|rerank-8", "lead"), ("joint", "untrained", "lead"),
-         "joint and untrained: with rerank-8"),
+         "joint and untrained leave out “rerank-8”"),
         (("policy|joint", "untrained|greedy"), ("joint", "untrained|greedy"), ""),
         ((*(f"m|{name}|chunks" for name in "abcde"), "lead"), (*"abcde", "lead"),
-         "a, b, c, d and e: with m, chunks"),
+         "a, b, c, d and e leave out “m” and “chunks”"),
     ],
 )  # fmt: skip
 def test_a_system_is_called_by_what_tells_it_apart(
@@ -46,7 +46,7 @@ def test_a_system_is_called_by_what_tells_it_apart(
 ) -> None:
     names = system_names(systems)
     assert tuple(names[system] for system in systems) == shown
-    assert "; ".join(names.shared) == shared
+    assert names.shortened == ((f"Shortened names: {shared}",) if shared else ())
 
 
 @given(st.lists(IN_TWO_RUNS, max_size=8), st.randoms(use_true_random=False))

@@ -77,7 +77,7 @@ def test_lines_are_in_per_cent_and_a_whole_summary_is_level(run):
 
 def test_the_figure_has_a_panel_for_each_dataset(report):
     sheet = kept_sheet(report)
-    assert any("does not see what is true" in note for note in sheet.notes)
+    assert any("Content kept does not measure truth" in note for note in sheet.notes)
     figure = draw(sheet)
     news, talks = figure.axes
     assert news.get_title(loc="left") == "news · 60 articles, 3 lengths from 3 to 21 words"

@@ -45,7 +45,7 @@ def test_controls_and_oracles_are_marked_and_these_get_no_star_and_no_n(show, ma
     assert rows[oracle + 3].startswith(" (oracle)")
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
-    assert "An oracle saw the reference, so it cannot be chosen. Another way of writing may score higher." in said
+    assert "An oracle saw the reference, so it cannot be used in practice." in said
     for title in ("the magic number by metric", "vs. lead at equal n"):
         assert "good|x" in section(text, title)
         assert not re.search(r"oracle|\(control\)", section(text, title))
