@@ -49,7 +49,7 @@ def claims_of(points: Points, ranked: Mapping[str, Sequence[str]], claim: str | 
     """
     ends = str(claim).replace("–", "-").split("-")
     if not all(map(str.isdecimal, ends)) or len(ends) > 2 or int(ends[0]) > int(ends[-1]):
-        raise RecipeError(f"A claim is an n, such as 9, or from one to another, such as 7-13, not {claim!r}.")
+        raise RecipeError(f"A claim is one n, such as 9, or a range, such as 7-13, not {claim!r}.")
     if not ranked:
         raise RecipeError(
             "A claim is about content kept by n, which this run does not have: its systems wrote at their own length, "
@@ -79,14 +79,14 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     chosen = points.take(is_chosen & np.array([name == dataset for name, _ in points.articles])[points.article])
     lengths, values = kept_by_article(chosen, system)
     if len(lengths) < 2:
-        raise RecipeError(f"A claim compares several n, and {dataset} has n = {lengths[0]} alone: try more.")
+        raise RecipeError(f"A claim compares several n, and {dataset} has only n = {lengths[0]}: run more.")
     if missing := [n for n in claim if n not in lengths]:
         nearest, tried = min(lengths, key=lambda n: abs(n - missing[0])), ", ".join(map(str, lengths))
-        raise RecipeError(f"{dataset} has no n = {missing[0]} to claim: the nearest is {nearest}, of {tried}.")
+        raise RecipeError(f"{dataset} has no n = {missing[0]}: the nearest of its n ({tried}) is {nearest}.")
     if claim == (lengths[0], lengths[-1]):
-        raise RecipeError(f"A claim leaves out some n, and {dataset} has n = {claim[0]} to {claim[1]} alone: try more.")
+        raise RecipeError(f"A claim must leave out some n, but {dataset} has only n = {claim[0]}–{claim[1]}: run more.")
     if values[:, -1].mean() <= 0:
-        raise RecipeError(f"Of {dataset} {system} keeps nothing with n = {lengths[-1]}, of which others were shares.")
+        raise RecipeError(f"{system} keeps nothing of {dataset} at n = {lengths[-1]}: there is no share of it.")
     kept = KeptByArticle(values, values[:, -1])
     shares = skewed_intervals(kept.shares + kept.influence)
     low, high = (shares[lengths.index(n)] for n in claim)

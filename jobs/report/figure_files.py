@@ -39,7 +39,7 @@ def with_known_letters(text: str) -> str:
 @functools.cache
 def _warn_of_unknown_letters() -> None:
     korean = ", ".join(_KOREAN_FAMILIES)
-    ERR.print(f"Plots have ? for letters that no installed font has. For Korean, install one of {korean}.")
+    ERR.print(f"Plots show ? for letters that no installed font has. For Korean, install one of {korean}.")
 
 
 class NotebookFigure(Figure):

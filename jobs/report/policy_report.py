@@ -106,7 +106,7 @@ def headline(report: RunReport, dataset: str) -> str:
         versus = [[score.versus[rival] for score in at.values() if rival in score.versus] for at in policies]
         if any(versus):
             better = sum(any(at.is_reported and at.better for at in tested) for tested in versus)
-            counts.append(f"{better} of {len(policies)} than {rival}")
+            counts.append(f"than {rival} {better} of {len(policies)}")
     if not counts:
         return "There is no other system to compare the policies with."
     return f"Policies that score significantly higher at some length: {', '.join(counts)}."
@@ -276,7 +276,7 @@ def qualities_table(report: RunReport, dataset: str) -> Table:
     ]
     columns = ("system", "n", *(spec.short or spec.label for spec in qualities), "repeated words")
     notes = [f"{spec.label}: {spec.explained}" for spec in qualities if spec.explained]
-    return Table(columns, rows, f"{dataset}: other qualities", notes)
+    return Table(columns, rows, f"{dataset}: other metrics of quality", notes)
 
 
 def policies_sheet(report: RunReport) -> Sheet:
@@ -286,7 +286,7 @@ def policies_sheet(report: RunReport) -> Sheet:
     looks = run_looks(report)
     above = tuple(mean_chart(report, report.metric, of, looks, noun="test article") for of in curves.values())
     differences = {dataset: _over_textrank(report, dataset) for dataset in trained.scored}
-    ring = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
+    ring = "ring: significant difference (sign-flip test, Holm-corrected over n, 5 %)"
     below = tuple(
         difference_chart(report, curves[dataset], TEXTRANK, by_system, looks, note=ring)
         for dataset, by_system in differences.items()
@@ -295,7 +295,7 @@ def policies_sheet(report: RunReport) -> Sheet:
     return Sheet(
         title="Policies on test articles",
         rows=(above, below) if any(differences.values()) else (above,),
-        notes=("bars: 95 % intervals over articles, not over seeds", *scores_notes(report, every)),
+        notes=("bars: 95 % CIs over articles, not over seeds", *scores_notes(report, every)),
         made_by=made_by(report.run, f"{metric_name(report.metric)}: {report.signature}", trained.seeds),
     )
 
@@ -356,7 +356,7 @@ def learning_sheet(report: RunReport) -> Sheet:
     updates = {line.system: f"{learned_name(report, line.system)} {line.updates:,}" for line in lines}
     notes = [f"updates done: {', '.join(updates.values())}"]
     if any(line.has_baseline for line in lines):
-        notes.append("a leave-one-out baseline lies on the reward")
+        notes.append("the mean of a leave-one-out baseline equals that of the reward, so both lines coincide")
     if max(line.updates for line in lines) > WINDOWS:
         notes.append(f"averaged over {WINDOWS} equal windows of updates")
     if any(len(line.seeds) > 1 for line in lines):

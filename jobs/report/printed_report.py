@@ -82,7 +82,7 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
     for dataset in document.datasets:
         _print_tables(_tables(report, dataset), console)
         if told := list(warning_sentences(document, dataset, report.names)):
-            print_title(console, f"{dataset}: to keep in mind")
+            print_title(console, f"{dataset}: cautions")
             for warning in told:
                 print_line(console, warning, style="yellow")
     if document.obedience:
@@ -113,7 +113,7 @@ def _print_training(report: RunReport, console: Console, examples: Sequence[Arti
     trained = report.trained
     is_metric = trained.reward_is_f1 and report.metric == "bertscore_f1"
     reward = " + ".join(map(short_signature, trained.reward.split(" + ")))
-    print_line(console, f"Reward: {'the same' if is_metric else reward}", style="dim")
+    print_line(console, f"Reward: {'this metric' if is_metric else reward}", style="dim")
     if trained.learning:
         learning_table(report).print(console)
     for dataset in trained.scored:
@@ -135,7 +135,7 @@ def _policy_notes(report: RunReport) -> Iterator[str]:
     if trained.reward_is_f1 and report.metric == "bertscore_f1":
         yield "“vs. training F1” below 0: the policies score higher on their training articles than on test articles."
     else:
-        yield "The reward is another metric than this one, so training and test articles are not compared."
+        yield "The reward is not this metric, so training and test articles are not compared."
     if report.metric != "fluency":
         yield "This metric does not measure fluency: a list of names can score high. Read some summaries."
 
@@ -200,8 +200,8 @@ def _cost_lines(costs: EndpointCosts) -> Iterator[str]:
         tokens = tokens if use.read else "; the endpoint does not state its tokens"
         line = f"{costs.names[use.system]}: {requests} requests{tokens}"
         if costs.prices is not None and (cost := costs.cost(use)) is not None:
-            prices = "{:g} and {:g} for a million tokens".format(*costs.prices[:2])
-            line += f"; cost {1000 * cost / use.articles:,.2f} at {prices}"
+            line += f"; cost {1000 * cost / use.articles:,.2f}, at these prices of a million tokens: "
+            line += "{:g} read, {:g} written".format(*costs.prices[:2])
             line += f", {costs.prices[2]:g} from its cache" if use.cached else ""
         yield line
         if use.models > 1:

@@ -29,7 +29,7 @@ from nws.jobs.report.wording import not_equal, worded
 from nws.jobs.store import CurveRow
 from nws.jobs.store.run_metrics import metric_signature
 
-_NEEDS = r"Needs \usepackage{booktabs}. In brackets: the 95 % interval."
+_NEEDS = r"Needs \usepackage{booktabs}. In brackets: the 95 % CI."
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
 
 
@@ -212,7 +212,7 @@ def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
     ]
     is_uneven = any(document.other_lengths(of_dataset) for of_dataset in curves.values())
     cautions = [not_equal(document.unit)] * is_uneven
-    sizes = [r"Needs \usepackage{booktabs}. A subscript is half of the 95 % interval, bold is a *."]
+    sizes = [r"Needs \usepackage{booktabs}. A subscript is half the width of the 95 % CI. Bold stands for *."]
     return _latex(report, tables, f"{name}: {report.signature}", *notes, *cautions, *sizes)
 
 

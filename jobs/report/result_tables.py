@@ -20,8 +20,8 @@ from nws.jobs.report.system_names import SystemNames
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
 from nws.jobs.report.wording import KIND_NAMES, basis, magic_number_text, not_equal
 
-_MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm, 95 % confidence)."
-_APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
+_MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm-corrected, 5 %)."
+_APART_NOTE = "° the system lacks articles that others have, so its mean is not compared with theirs."
 _INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "95 % at each n"}
 _CEILINGS: Mapping[Ceiling, str] = {
     "reference": "of the reference",
@@ -39,7 +39,7 @@ def means_table(curves: Sequence[Curve], metric: Metric, names: SystemNames, tit
         }
         for curve in curves
     }
-    notes = ["* highest at that n    ± half of the 95 % interval"]
+    notes = ["* highest mean at this n    ± half the width of the 95 % CI"]
     notes += [_APART_NOTE] * any(not at.comparable for curve in curves for at in curve.lengths)
     notes += [ORACLE_NOTE] * any(curve.kind == "oracle" for curve in curves)
     return _table_by_n(cells, title, notes)
@@ -196,7 +196,7 @@ def best_n_table(report: RunReport, dataset: str) -> Table | None:
     columns = ("system", "largest\nmean", *of_gain, "best for most\narticles")
     notes = (
         f"n that may have the largest gain: {_MAY_BE_LARGEST}",
-        "Below a gain: its interval, which holds for all n at once.",
+        "Below a gain: its 95 % CI, which holds for all n at once.",
     )
     return Table(columns, rows, f"{dataset}: the magic number by metric", notes)
 
@@ -253,7 +253,7 @@ def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:
     document = report.document
     if rows := [_uncut_row(score, report) for score in document.of_metric().uncut if score.dataset == dataset]:
         columns = ("system", "articles", "mean words", f"mean {metric_name(report.metric)}")
-        note = "Below a mean: its 95 % CI. For a length-matched comparison, sweep n near the mean words of the system."
+        note = "Below a mean: its 95 % CI. For a length-matched comparison, run n near the mean words of the system."
         yield Table(columns, rows, f"{dataset}: uncut summaries", (note,))
     pairs = [pair for pair in document.length_matched if pair.dataset == dataset]
     if pairs:
@@ -334,5 +334,5 @@ def gains_table(report: RunReport, dataset: str, over: str, gains: Mapping[str, 
         for at in by_n
     ]
     title = f"{dataset}: {metric_name(report.metric)} vs. {report.names[over]} at equal n"
-    note = f"Interval: {_INTERVALS[over]}. p: sign-flip test, corrected over n (Holm)."
+    note = f"Interval: {_INTERVALS[over]}. p: sign-flip test, Holm-corrected over n."
     return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,))

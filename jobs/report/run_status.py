@@ -72,11 +72,11 @@ def made_by(run: RunInfo) -> list[tuple[str, str]]:
         ("device", run.device or "–"),
     ]
     if run.mixed:
-        whose = "those shards'" if run.shards else "its"
-        facts.append(("mixed", f"several kinds of code, libraries or arithmetic: no other run copies {whose} rows"))
-    # Where all rows are copies, no worker has told.
-    of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
-    facts += [("arithmetic", line + of_copies * (i == 0)) for i, line in enumerate(run.arithmetic)]
+        whose = "those shards'" if run.shards else "these"
+        facts.append(("mixed", f"several kinds of code, libraries or arithmetic, so no other run reuses {whose} rows"))
+    # Where all rows are reused, this run has no worker whose arithmetic is known.
+    of_reused = " (of the reused rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
+    facts += [("arithmetic", line + of_reused * (i == 0)) for i, line in enumerate(run.arithmetic)]
     for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
         datasets = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
         facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in datasets]

@@ -124,7 +124,7 @@ def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = 
         reasons = [shorten(reason, _BRIEF_LETTERS, placeholder=" …") for reason in reasons[:_BRIEF_REASONS]]
         reasons += [f"and for {counted(more, 'more reason')}: nws status {run.id}{where}"] * (more > 0)
         shards = shards[:1]
-    started = f"{work_time(run)} of work since {moment_text(run.started_at)}" if run.started_at else "not started"
+    started = f"{work_time(run)} of work, started {moment_text(run.started_at)}" if run.started_at else "not started"
     rows += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
     if not is_brief:
         rows += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
@@ -200,12 +200,12 @@ def state_text(view: View, where: str = "") -> str:
     """The state of a run, who drives it, its error, and what to do where nobody drives it; `where` as above."""
     run = view.run
     if state_name(run) == "stale":
-        return f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}"
+        return f"stale: its driver has died, or cannot be reached. Resume the run with: nws resume {run.id}{where}"
     if run.state == "pending":
-        there = f"its Ray job at {run.address}" if run.address else "a driver"
-        return f"pending, waits for {there}. If that is gone: nws resume {run.parent or run.id}{where}"
+        process = f"its Ray job at {run.address}" if run.address else "its driver"
+        return f"pending: waiting for {process} to begin. If it has died: nws resume {run.parent or run.id}{where}"
     if run.state == "running":
-        return f"running, pid {run.driver_pid} on {run.driver_host}"
+        return f"running: its driver is process {run.driver_pid} on {run.driver_host}"
     return run.state + (f" ({run.error})" if run.error else "")
 
 

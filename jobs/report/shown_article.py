@@ -140,8 +140,8 @@ def _find(store: Store, run: RunInfo, name: str) -> Article:
         return articles[0]
     if not articles:
         raise RecipeError(
-            f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its key or text. See its "
-            f"first one with: nws show {run.id}"
+            f"Run {run.id} has no article with the key or id {name!r}, and none whose key or text contains it. "
+            f"See its first article with: nws show {run.id}"
         )
     listed = [f"{article.id} ({article.dataset}, {article.key})" for article in articles[:_MOST_NAMED]]
     listed += ["and more"] * (len(articles) > _MOST_NAMED)
@@ -165,11 +165,11 @@ def print_shown(shown: Shown, console: Console) -> None:
         if n or summaries:
             unit = "" if run.length_unit == "words" else f" {run.length_unit}"
             called = f"Summaries at n = {n}{unit}" if n else "Uncut summaries"
-            _print_heading(console, f"{called}, scores in F1")
+            _print_heading(console, f"{called}; scores are F1")
             for written in summaries:
                 _print_summary(shown, written, console)
             if not summaries:
-                _print_indented(Text("There is none."), console)
+                _print_indented(Text("There are none."), console)
     _print_text(shown, console)
 
 
@@ -188,7 +188,7 @@ def _print_indented(text: Text, console: Console) -> None:
 
 def _print_references(references: Sequence[str], console: Console) -> None:
     several = len(references) > 1
-    _print_heading(console, "References" if several else "Reference", "Each score is that of the best one." * several)
+    _print_heading(console, "References" if several else "Reference", "Scores: the best over all." * several)
     for number, reference in enumerate(references, start=1):
         _print_indented(Text(f"{number}. " * several + written_out(reference)), console)
 
@@ -247,5 +247,5 @@ def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> Non
     draws = summary.extra.get("draws")
     if draws is not None:
         many = f"{draws:g}" if isinstance(draws, float | int) else str(len(draws))
-        _print_indented(Text(f"These are means of {many} draws. The first of them:", style="dim"), console)
+        _print_indented(Text(f"Scores are means over {many} draws. The first draw:", style="dim"), console)
     _print_indented(Text(written_out(summary.text)), console)

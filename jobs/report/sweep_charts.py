@@ -205,6 +205,6 @@ def curves_sheet(report: RunReport) -> Sheet:
     return Sheet(
         title="Mean scores and gains by n",
         rows=(above, tuple(below)) if any(over_random) else (above,),
-        notes=("bars: 95 % CIs over articles; those of gains hold for all n at once", *scores_notes(report, found.curves)),
+        notes=("bars: 95 % CIs over articles; of gains for all n at once", *scores_notes(report, found.curves)),
         made_by=made_by(report.run, f"{metric_name(report.metric)}: {report.signature}", [report.run.seed]),
     )

@@ -98,7 +98,7 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return _lead_overtakes(statement, names, unit)
         case LeadIsLow():
             where, lead = _at(statement.lengths, statement.worse, unit), names[LEAD]
-            return f"{lead} keeps significantly less than {names[RANDOM]} {where}: to exceed {lead} says little."
+            return f"{lead} keeps significantly less than {names[RANDOM]} {where}, so exceeding {lead} proves little."
         case SystemsAreTheLimit():
             another = "another" if statement.some_write_own_words else "a"
             return (
@@ -106,7 +106,7 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
                 f"{of_length(statement.end, unit)}, the reference's first words gain "
                 f"{100 * statement.of_reference:.0f} points, and "
                 f"{names_or_count(names, statement.systems, 'and')} gain less than a third of that. Try {another} "
-                "generator, or predictions of a system of your own."
+                "language model, or predictions of a system of your own."
             )
         case TryLengths():
             side = "above" if statement.lengths[0] > statement.beyond else "below"
@@ -165,7 +165,7 @@ def basis(document: ReportDocument, dataset: str) -> str:
     if len(lengths) > 1:
         span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], document.unit)}"
     dropped = max(kept.dropped for kept in held)
-    left_out = f"; left out: at most {counted(dropped, 'article')} per system, for a missing length" if dropped else ""
+    left_out = f"; left out: at most {counted(dropped, 'article')} per system (a length is missing)" if dropped else ""
     return f"{size}, {span}{left_out}"
 
 
@@ -196,7 +196,7 @@ def not_equal(unit: LengthUnit) -> str:
 
 def _written(n: int, words: float | None, unit: LengthUnit) -> str:
     is_reported = unit == "words" and words is not None and f"{words:.1f}" != f"{n:.1f}"
-    return f"{words:.1f} written" if is_reported else ""
+    return f"{words:.1f} written on average" if is_reported else ""
 
 
 def _headline(of: Headline, names: SystemNames, unit: LengthUnit) -> str:
@@ -204,7 +204,7 @@ def _headline(of: Headline, names: SystemNames, unit: LengthUnit) -> str:
     keep = "keeps" if of.n == 1 else "keep"
     content = READ if of.references_truncated else _CONTENT
     if of.is_half:
-        sure = f"with 95 % confidence from {of.claimed} words on" if of.claimed is not None else ""
+        sure = f"with 95 % confidence from {of_length(of.claimed, unit)} on" if of.claimed is not None else ""
         said = f"{length} {keep} half of {content}{in_brackets(names[of.system], sure)}."
     else:
         said = f"{length} {keep} {percent(of.share.mean)} of {content}"
@@ -309,10 +309,10 @@ def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> 
 
 
 def _cut_texts(of: CutTexts) -> str:
-    """How many texts BERTScore has not read to the end, how much of these, and what that means."""
+    """Say how many texts BERTScore has not read to the end, how much it has read, and what that means."""
     which = f"{of.references} of {counted(of.articles, 'reference')}", counted(of.summaries, "summary")
     shares = zip((of.of_reference, of.of_summary), which, strict=True)
-    parts = [f"{percent(share)} of {texts}" for share, texts in shares if share is not None]
+    parts = [f"{texts} ({percent(share)} was read)" for share, texts in shares if share is not None]
     note = f" Shares are of {READ}, and not of all of it." if of.references else ""
     return f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}.{note}"
 

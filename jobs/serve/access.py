@@ -44,8 +44,8 @@ def require_safe(host: str, token: str | None) -> None:
     if token is None:
         if host not in _OWN_HOSTS:
             raise RecipeError(
-                f"At {host} others could read this store. Leave --host out to be read from this machine only, or set "
-                f"a token (NWS_SERVE_TOKEN, or --token; {make})."
+                f"With --host {host}, others could read this store. Leave --host out, and only this machine can; or "
+                f"set a token (NWS_SERVE_TOKEN, or --token; {make})."
             )
         return
     if len(token) < _LEAST_TOKEN or not _TOKEN.fullmatch(token):
@@ -92,7 +92,7 @@ class Access:
     def _own_answer(self, request: Request) -> Response | None:
         site, mode = (request.headers.get(f"sec-fetch-{name}") for name in ("site", "mode"))
         if site == "cross-site" and mode != "navigate":
-            return PlainTextResponse("Pages of other sites may not ask this server.", 403)
+            return PlainTextResponse("Pages of other sites may not send requests to this server.", 403)
         if self._token is None:
             return None
         if _same(request.query_params.get("token", ""), self._token):
@@ -102,7 +102,7 @@ class Access:
             return None
         if _same(request.cookies.get(self._cookie, ""), self._ticket):
             return None
-        message = "This server asks for its token: open it once as /?token=TOKEN."
+        message = "This server needs a token: open it once as /?token=TOKEN."
         return PlainTextResponse(message, 401, {"WWW-Authenticate": "Bearer"})
 
     def _let_in(self, request: Request) -> Response:

@@ -131,7 +131,7 @@ def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
 PATIENCE_SECONDS = 1.0
 """For how long a reader waits while another one has a report written, before being told to come again."""
 _MOST_KEPT = 12
-_TITLES = {400: "No run is chosen", 404: "Not here", 409: "This cannot be shown", 503: "The store cannot be read now"}
+_TITLES = {400: "No run is chosen", 404: "Not found", 409: "This cannot be shown", 503: "The store cannot be read now"}
 
 
 class Pages:
@@ -157,10 +157,10 @@ class Pages:
         """The report page of a run or several, made when it is asked for."""
         runs = [self._find(run_id) for run_id in request.query_params.getlist("run")]
         if not runs:
-            raise HTTPException(400, "Tick runs on the list of all runs, then press “Report of the chosen”.")
+            raise HTTPException(400, "Tick runs on the list of all runs, then press “Report on the ticked runs”.")
         html = self._report(runs)
         if html is None:
-            told = "The report is being written. This page asks again by itself."
+            told = "The report is being written. This page loads again by itself."
             return self._page(request, "frame.html.j2", 202, title="One moment", told=told, asks_again=True)
         policy = f"{content_policy()}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         return HTMLResponse(html, headers={"Content-Security-Policy": policy})
@@ -170,7 +170,7 @@ class Pages:
         told, status, headers = str(error), 503 if isinstance(error, StoreUnavailableError) else 409, None
         if isinstance(error, HTTPException):
             told, status, headers = error.detail, error.status_code, error.headers
-        title = _TITLES.get(status, "This server is only read from")
+        title = _TITLES.get(status, "This server is read-only")
         if _is_poll(request):
             return PlainTextResponse(f"{title}: {told}", status)
         answer = self._page(request, "frame.html.j2", status, title=title, told=told)
@@ -224,7 +224,7 @@ def _is_poll(request: Request) -> bool:
 
 async def _broken(request: Request, error: Exception) -> Response:
     # It is outside of the middleware, and has its headers from here.
-    return PlainTextResponse("An error of this server: its terminal says more.", 500, HEADERS)
+    return PlainTextResponse("This server has an error: its terminal says more.", 500, HEADERS)
 
 
 def make_app(store: Store, token: str | None, port: int) -> Starlette:
@@ -259,7 +259,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = error.strerror or error
         raise NwsError(
-            f"Nothing can listen at {host}, port {port}: {reason}. Choose another --port or --host."
+            f"The server cannot listen at {host}, port {port}: {reason}. Choose another --port or --host."
         ) from error
 
 

@@ -37,8 +37,8 @@ _LANGUAGES, _WINDOWS = 500, 1_000
 """Texts whose language is told, spread over the file, and whose tokens are counted: the first ones."""
 
 _NOTE = (
-    "Words: median (range). Means of compression (words of the article for one of the summary), and of coverage and "
-    "density of extractive fragments (Grusky et al. 2018). Cut: longer than BERTScore's model reads."
+    "Words: median (range). Compression: words of the article for one word of the summary, as a mean. Coverage and "
+    "density: means, of extractive fragments (Grusky et al. 2018). Cut: texts longer than BERTScore's model reads."
 )
 
 
@@ -182,11 +182,11 @@ def check_corpus(
     for system, of_system in zip(written, of_systems, strict=True):
         findings += of_system.findings(system.name)
     if not measured:
-        told.append("No article has a reference. If a field has references, name it: --reference-field.")
+        told.append("No article has a reference. If a field has references, name it with --reference-field.")
     in_train, near_train = (None, None) if train is None else _in_train(first, hashes, train, advance)
     if in_train or near_train:
         told.append(
-            "The training file has articles of this file: a model may have seen their summaries. Leave them out of one."
+            "The training file has articles of this file: a model may have seen their summaries. Remove them from one."
         )
     return HealthCard(
         place,
@@ -260,7 +260,7 @@ def _in_train(
 
 def print_card(card: HealthCard, console: Console) -> None:
     """Print the card, and what was found."""
-    repeats = f" ({card.repeats:,} repeat another one and are left out)" if card.repeats else ""
+    repeats = f" ({card.repeats:,} repeat another row and are left out)" if card.repeats else ""
     looked_at, languages = sum(card.languages.values()), card.languages.items()
     first = f"of the first {counted(card.near_copies_of, 'article')}"
     rows = [
@@ -274,7 +274,7 @@ def print_card(card: HealthCard, console: Console) -> None:
     if card.in_train is not None:
         rows += [
             ("in the training file", f"{card.in_train:,} of {card.articles:,} articles, word for word"),
-            ("near copies there", f"{card.near_train} {first}"),
+            ("near copies in the training file", f"{card.near_train} {first}"),
         ]
     Table(("", card.dataset), rows).print(console)
     columns = ("", "texts", "words", "compression", "coverage", "density", "cut")

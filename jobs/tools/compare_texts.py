@@ -245,12 +245,10 @@ def print_texts_comparison(result: TextsComparison, console: Console) -> None:
     if result.kinds:
         cells = [(KIND_NAMES[kind], *map(kind_cell, of)) for kind, of in result.kinds.items()]
         columns = ("kind", result.a, result.b, "difference")
-        notes = (FEW_OF_KIND, "Intervals are not corrected over the kinds.")
-        Table(columns, cells, "Content kept by kind of word, in %, and its 95 % interval", notes).print(console)
+        notes = (FEW_OF_KIND, "CIs are not corrected over the kinds.")
+        Table(columns, cells, "Content kept by kind of word, in %, and its 95 % CI", notes).print(console)
     console.print()
-    print_line(
-        console, "p: sign-flip test over the articles. Holm p: corrected over all metrics, words left out.", "dim"
-    )
+    print_line(console, "p: sign-flip test over the articles. Holm p: corrected over all metrics except words.", "dim")
 
 
 def _print_cautions(rows: Mapping[str, PairedLength], console: Console) -> None:

@@ -195,7 +195,7 @@ def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, P
     """The reason why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
     has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
-    why = "no article of enough words, with the same text and references, has a summary by both at any n compared"
+    why = "the systems have no article in common at any n compared (same text and references, at least n words)"
     return f"{why}: {', '.join(has)}"
 
 
@@ -273,8 +273,8 @@ def _require_lengths(lengths: Sequence[int], points_a: Points, points_b: Points)
     shared = {*points_a.n.tolist()} & {*points_b.n.tolist()}
     if missing := sorted(set(lengths) - shared):
         raise RecipeError(
-            f"There are no summaries by both systems at n = {joined(missing)}. They share n = "
-            f"{joined(sorted(shared)) or 'none'}."
+            f"There are no summaries by both systems at n = {joined(missing)}. Both have summaries at "
+            f"{f'n = {joined(sorted(shared))}' if shared else 'no n'}."
         )
 
 
@@ -347,7 +347,7 @@ def _words_table(result: RunComparison, dataset: str) -> Table:
 
 def _or_more(saved: WordsSaved, n: int | None) -> Cell:
     is_too_few = saved.smallest.n is not None and saved.articles < FEWEST_ARTICLES
-    return Cell(str(n)) if n is not None else MISSING if is_too_few else Cell("none tried")
+    return Cell(str(n)) if n is not None else MISSING if is_too_few else Cell("no n tried")
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
@@ -377,7 +377,8 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
     elif only_a or only_b:
         yield f"Left out: at most {counted(only_a, 'article')} that only A has, and {only_b} that only B has."
     if comparison.left_out:
-        yield f"Left out because no article of enough words has summaries by both: n = {joined(comparison.left_out)}."
+        lengths = joined(comparison.left_out)
+        yield f"Lengths left out because no article of at least n words has summaries by both: n = {lengths}."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
         why = "have fewer than n words" if unit == "words" else f"fit whole into n {unit}"
@@ -402,7 +403,7 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
         + " Where A − B is above 0, A scores higher." * (not result.is_of_all),
         f"Holm p: corrected over {_FAMILIES[result.is_of_all]}. Intervals are not corrected.",
         *["Holm p, length-matched: corrected over all such pairs on one dataset."] * bool(result.length_matched),
-        "p: two-sided sign-flip test on per-article differences. It draws nothing, so it needs no seed.",
+        "p: two-sided sign-flip test on per-article differences. It needs no random numbers, and so no seed.",
         "Intervals: Student's t of the per-article differences.",
     )
     for line in lines:

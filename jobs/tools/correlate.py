@@ -83,7 +83,7 @@ class ScoreTable:
         if min(len(systems), len(documents)) < FEWEST:
             raise CorpusError(
                 f"{len(systems)} systems ({', '.join(systems)}) and {len(documents)} documents have a score of each of "
-                f"{', '.join(columns)}; a correlation needs {FEWEST} of both."
+                f"{', '.join(columns)}; a correlation needs at least {FEWEST} of both."
             )
         scores = {name: np.where(there, values, np.nan)[np.ix_(*kept)] for name, values in self.scores.items()}
         return ScoreTable(systems, documents, scores, self.averaged)
@@ -115,8 +115,8 @@ def read_scores(path: Path, columns: Sequence[str], human: str | None = None) ->
             key = name_of(row, SYSTEM).strip(), name_of(row, DOCUMENT).strip()
             cell = *(_number(row, column) for column in others), _words(row, is_needed=WORDS in columns)
             if key in cells and (human is None or not np.array_equal(cells[key], cell, equal_nan=True)):
-                alike = f" Rows of several annotators may differ in {human!r} alone." if human else ""
-                raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.{alike}")
+                alike = f" Rows of several annotators may differ only in {human!r}." if human else ""
+                raise CorpusError(f"System {key[0]!r} already has document {key[1]!r} in {lines[key]}.{alike}")
             cells[key] = cell
             lines.setdefault(key, where)
             ratings.setdefault(key, []).extend(_ratings(row, human) if human else ())
@@ -312,7 +312,7 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
             kind = "human" if name == result.human else name
             yield f"{pairs} of {result.possible} pairs of a system and a document have a {kind} score."
     if missing := int(np.isnan(result.table.scores[WORDS]).sum() - np.isnan(result.table.scores[result.human]).sum()):
-        yield f"No row {WORDS!r}: of {missing:,} summaries the length is unknown. {_HOW_TO_HAVE}"
+        yield f"There is no row {WORDS!r}, since the length of {missing:,} summaries is unknown. {_HOW_TO_HAVE}"
     for one in result.correlations:
         if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
             documents = f"{one.documents_left_out} of {len(result.table.documents)} documents have no correlation"
@@ -323,13 +323,13 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
     if pairs and smallest >= TWO_SIDED_LEVEL:
         yield (
             f"{count} systems, {counted(pairs, 'pair')} of metrics: Holm p cannot fall below "
-            f"{decimals(min(1, smallest))}, no difference can be significant."
+            f"{decimals(min(1, smallest))}, so no difference can be significant."
         )
     if any(one.near for one in result.differences):
         level = decimals(TWO_SIDED_LEVEL, 2)
-        yield f"? undecided: Holm p is so near to {level} that another seed may be on the other side."
+        yield f"? undecided: Holm p is so near to {level} that another seed may lead to the opposite verdict."
     if len(result.table.systems) < _FEW_SYSTEMS:
-        yield f"With {len(result.table.systems)} systems the intervals of the system level are too narrow."
+        yield f"With {len(result.table.systems)} systems, the intervals at the system level are too narrow."
 
 
 def _why_left_out(result: FileCorrelation, metric: str, count: int) -> str:
@@ -349,12 +349,13 @@ def _why_left_out(result: FileCorrelation, metric: str, count: int) -> str:
 
 
 def _how_to_read(result: FileCorrelation) -> Iterator[str]:
-    yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both). Not corrected."
+    yield f"Intervals: 95 % CIs; systems and documents resampled {RESAMPLES:,} times (Boot-Both). Not corrected."
     if equal := result.equal_length:
-        pairs = f"{equal['pairs']:,} pairs of one document, at most {counted(equal['words_apart'], 'word')} apart"
-        yield f"Share: {pairs}, of which people prefer one. So often the metric does, too; a tie is half."
+        apart = f"of one document, at most {counted(equal['words_apart'], 'word')} apart. A tie counts half."
+        which = f"in {equal['pairs']:,} pairs of summaries {apart}"
+        yield f"Share: how often the metric prefers the summary that people prefer, {which}"
     if result.differences:
         yield f"* significant: Holm p below {decimals(TWO_SIDED_LEVEL, 2)}. Above 0, A agrees better; below 0, B does."
-        drawn = "all" if len(result.table.systems) <= COUNTED else "drawn until every verdict is clear"
-        yield f"p: exchanges of systems, {drawn} (Perm-Systems)."
-        yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose them beforehand."
+        drawn = "all exchanges" if len(result.table.systems) <= COUNTED else "drawn until every verdict is clear"
+        yield f"p: permutation test that exchanges two metrics' scores by system (Perm-Systems), {drawn}."
+        yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose the metrics beforehand."

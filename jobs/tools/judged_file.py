@@ -59,7 +59,7 @@ def read_prompt(text: str) -> str:
     try:
         return cleaned(Path(text).read_text(encoding="utf-8-sig") if text and is_file(Path(text)) else text)
     except (OSError, UnicodeError) as error:
-        raise RecipeError(f"the prompt {text} cannot be read: {error}.") from error
+        raise RecipeError(f"The prompt {text} cannot be read: {error}.") from error
 
 
 def read_texts(path: Path, judge: Judge, limit: int | None, preparation: Preparation = AS_IT_IS) -> list[JudgedText]:
@@ -83,7 +83,7 @@ def read_texts(path: Path, judge: Judge, limit: int | None, preparation: Prepara
         if limit is not None and len(documents) == limit and text.document not in documents:
             continue
         if (text.system, text.document) in texts:
-            raise CorpusError(f"{path}, {line}: system {text.system!r} has document {text.document!r} already.")
+            raise CorpusError(f"{path}, {line}: system {text.system!r} already has document {text.document!r}.")
         documents.add(text.document)
         texts[text.system, text.document] = text
     if not texts:
@@ -93,7 +93,7 @@ def read_texts(path: Path, judge: Judge, limit: int | None, preparation: Prepara
 
 def _judged_text(row: Mapping[str, object], judge: Judge, preparation: Preparation) -> JudgedText:
     if taken := [name for name in row if name == _JUDGE or name.startswith(f"{_JUDGE}_")]:
-        raise RecipeError(f"The field {taken[0]!r} is the judge's own, and there already: rename it in the file.")
+        raise RecipeError(f"The file already has the judge's field {taken[0]!r}: rename it in the file.")
     names = {name: name_of(row, name) for name in ("system", "document")}
     texts = {name: preparation.text(text_of(row, name)) for name in ("source", "prediction")}
     message = judge.message(texts["source"], texts["prediction"])
@@ -147,7 +147,9 @@ def open_replies(path: Path) -> Iterator[tuple[dict[str, dict[str, Any]], IO[byt
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise RecipeError(f"Another process adds to {path}: wait for its end, or choose another -o.") from error
+                raise RecipeError(
+                    f"Another process writes to {path}: wait until it ends, or choose another -o."
+                ) from error
             file.seek(0)
             content = file.read()
             if content and not content.endswith(b"\n"):
@@ -220,8 +222,8 @@ class Judging:
         self._fruitless = self._fruitless + 1 if score is None else 0
         if self._fruitless == _MOST_FRUITLESS:
             raise NwsError(
-                f"{self._fruitless} questions in a row brought no score, and no more are asked. The last: {reason} "
-                "What was answered is kept: the same command goes on from there."
+                f"{self._fruitless} questions in a row brought no score, so no more are asked. The last: {reason} "
+                "All replies are stored: the same command continues from there."
             )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -295,16 +297,16 @@ def print_judged(judging: Judging, out: Path, console: Console) -> None:
         (system["system"], system["summaries"], _mean_cell(system["mean"]), system["no_verdict"])
         for system in numbers["systems"]
     ]
-    columns = ("system", "summaries", "mean score", "no verdict")
-    Table(columns, rows, notes=("Below a mean: its 95 % interval.",)).print(console)
+    columns = ("system", "summaries", "mean score", "no score")
+    Table(columns, rows, notes=("Below a mean: its 95 % CI.",)).print(console)
     console.print()
     for caution in _cautions(numbers):
         print_line(console, caution, style="yellow")
     read, written, cached = numbers["tokens"].values()
     tokens = f"{read:,} tokens read{f' ({cached:,} from its cache)' if cached else ''} and {written:,} written"
-    print_line(console, f"All of it took {tokens}, as far as the endpoint counts them.", style="dim")
-    advice = f"Hold it against some: nws correlate {out} --metrics judge --human FIELD"
-    print_line(console, f"A judge is no person. {advice}", style="dim")
+    print_line(console, f"In all: {tokens}, as far as the endpoint counts them.", style="dim")
+    advice = f"Compare it with people: nws correlate {out} --metrics judge --human FIELD"
+    print_line(console, f"A judge is not a person. {advice}", style="dim")
 
 
 def _mean_cell(mean: Mapping[str, Any] | None) -> Cell:
@@ -316,9 +318,9 @@ def _mean_cell(mean: Mapping[str, Any] | None) -> Cell:
 
 def _cautions(numbers: Mapping[str, Any]) -> Iterator[str]:
     if count := numbers["no_verdict"]:
-        yield f"{counted(count, 'reply')} held no score: not counted. Another --seed asks all of them anew."
+        yield f"Not counted: {counted(count, 'reply')} without a score. Another --seed asks all questions anew."
     if count := numbers["unanswered"]:
-        yield f"{counted(count, 'question')} got no reply. The same command asks only these."
+        yield f"{counted(count, 'question')} got no reply. Repeat the command to ask only these."
     if len(numbers["answered_by"]) > 1:
         yield "Several models have answered under this name: their scores are mixed here. See judge_answered_by."
     if caution := few(min(system["summaries"] for system in numbers["systems"]), "summaries"):
@@ -342,7 +344,7 @@ def print_dry(judging: Judging, path: Path, as_json: bool, console: Console) -> 
     most = "without a limit" if limit is None else f"at most {limit * len(unasked):,}"
     for line in (
         f"{counted(len(unasked), 'request')} to {endpoint.model} at {endpoint.url}, about {numbers['tokens']:,} tokens "
-        f"to read, and {most} to write. Before all a greeting of a few tokens is sent.",
-        f"{counted(len(judging.questions), 'question')} in all, {answered} of them answered in {path}.",
+        f"to read, and {most} to write. A greeting of a few tokens is sent first.",
+        f"{counted(len(judging.questions), 'question')} in all, of which {path} has {answered} answers already.",
     ):
         print_line(console, line)

@@ -168,8 +168,8 @@ def read_documents(path: Path) -> list[str]:
     others = [number for number, text in documents.items() if _is_without_hangul(text)]
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
         raise CorpusError(
-            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} "
-            f"may. The first is on line {others[0]}. Key sentences are found in Korean texts only: take these out. "
+            f"{path}: {len(others)} of {len(documents)} documents have no Hangul ({percent(MOST_WITHOUT_HANGUL)} may). "
+            f"The first is on line {others[0]}. Key sentences are found only in Korean texts: remove the others. "
             "If the texts are another column than the first, write that column to a file: cut -f2 FILE."
         )
     return list(documents.values())
@@ -210,8 +210,8 @@ def print_key_sentences(result: KeySentences, console: Console) -> None:
         for number, sentence in enumerate(sentences, start=1):
             print_line(console, f"{number:>3} {sentence}")
         if len(sentences) < result.top:
-            print_line(console, "No other is far enough from these: a lower --diversity may give more.", style="yellow")
-    print_title(console, "Keyword recall: the share of the best keywords that the best sentences hold")
+            print_line(console, "No other sentence differs enough: a lower --diversity may give more.", style="yellow")
+    print_title(console, "Keyword recall: the share of the best keywords that are in the best sentences")
     for title, recalls in (
         ("Keywords of KR-WordRank, sentences of KR-WordRank", result.wordrank.recalls),
         ("Keywords of KR-WordRank, sentences of TextRank", result.textrank.recalls),

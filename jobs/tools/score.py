@@ -203,7 +203,7 @@ def score_rows(
     options, told = _fitting(options, located)
     metrics = {name: make_metric(name, options) for name in names} | {metric.name: metric for metric in others}
     if len(metrics) < len({*names}) + len(others):
-        raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
+        raise RecipeError(f"Two metrics share a name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
     predictions = to_predictions(place, located, text_tokenizer(options), needs_source, preparation, clean_outputs)
     rows = [prediction.row for prediction in predictions]
@@ -218,7 +218,8 @@ def score_rows(
     any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
     if repeats := len(located) - len(predictions):
-        told = *told, f"Rows with the id and prediction of another, left out: {repeats}. The references of all count."
+        reason = "because another row has the same id and prediction; their references count"
+        told = *told, f"Left out: {counted(repeats, 'row')}, {reason}."
     looked_at = [
         CheckedRow(
             *(str(one.id or one.row.source or f"row {number}"), one.row.source, one.row.references),
@@ -246,7 +247,7 @@ def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]])
         return options, ()
     told = (
         f"Warning: {foreign} of {len(references)} references look like another language than English (ISO 639: "
-        f"{', '.join(found)}): words are cut by the tokenizer unicode. Choose otherwise by lang and tokenizer."
+        f"{', '.join(found)}), so the tokenizer unicode splits the words. To choose another, set lang and tokenizer."
     )
     return replace(options, tokenizer="unicode"), (told,)
 
@@ -284,11 +285,11 @@ def _cut_texts(options: Options, rows: Sequence[Row]) -> Iterator[str]:
     for kind, texts in (("reference", references), ("prediction", [row.prediction for row in rows])):
         read = scorer.read_shares(texts)
         if shares := [read[text] for text in texts if text in read]:
-            parts.append(f"{percent(fmean(shares))} of {len(shares)} of {counted(len(texts), kind)}")
+            parts.append(f"{len(shares)} of {counted(len(texts), kind)} ({percent(fmean(shares))} was read)")
     if parts:
         yield (
-            f"Warning: BERTScore and content kept read at most {scorer.window} tokens of a text: {listed(parts)}. "
-            "Their scores are of what was read, and not of all of it."
+            f"Warning: BERTScore and content kept read at most {scorer.window} tokens of a text, and so not all of "
+            f"{listed(parts)}. Scores are of what was read."
         )
 
 
@@ -341,7 +342,7 @@ def to_predictions(
             key = number if has_no_id else (str(row.get("system")).strip(), key_of(row, KEY_FIELD))
             first = predictions.setdefault(key, prediction)
             if first.row.prediction != prediction.row.prediction:
-                raise CorpusError(f"the id {prediction.id!r} is that of an earlier row with another prediction.")
+                raise CorpusError(f"an earlier row has the id {prediction.id!r} and another prediction.")
         if first is not prediction:
             references = dict.fromkeys((*first.row.references, *prediction.row.references))
             predictions[key] = replace(first, row=replace(first.row, references=(*references,)))
@@ -368,7 +369,7 @@ def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, 
         if references := preparation.references(to_references(row.get(name), name)):
             return references
     raise CorpusError(
-        f"There is no reference: none of {', '.join(REFERENCE_FIELDS)} is there and filled; the fields are: "
+        f"There is no reference: none of the fields {', '.join(REFERENCE_FIELDS)} has one. The row has the fields: "
         f"{', '.join(map(str, row)) or '(none)'}.",
         settings=("reference_field", "references_file"),
     )
@@ -405,17 +406,17 @@ def print_score(scores: Mapping[str, FileScore], console: Console) -> None:
     print_line(console, f"{rows}{of_systems}, seed {one.seed}")
     console.print()
     if len(scores) == 1:
-        columns = ("metric", "precision", "recall", "F1 / score", "95 % interval")
+        columns = ("metric", "precision", "recall", "F1 / score", "95 % CI")
         Table(columns, [_cells(name, metric) for name, metric in one.metrics.items()]).print(console)
     else:
         cells = [
             (system, len(score.predictions), *(Cell(*_last(metric)) for metric in score.metrics.values()))
             for system, score in scores.items()
         ]
-        Table(("system", "rows", *one.metrics), cells, notes=("F1 or score. Below: its 95 % interval.",)).print(console)
+        Table(("system", "rows", *one.metrics), cells, notes=("F1 or score. Below: its 95 % CI.",)).print(console)
     if any(score.kinds for score in scores.values()):
         _kinds_table(scores).print(console)
-    lines = ["", *_intervals(scores.values()), "", "How each was computed:"]
+    lines = ["", *_intervals(scores.values()), "", "How each metric was computed:"]
     of_metrics = [metric.signature for score in scores.values() for metric in score.metrics.values()]
     of_kinds = [f"kept by kind|{score.word_kinds}" for score in scores.values() if score.kinds]
     for signature in dict.fromkeys(of_metrics + of_kinds):
@@ -431,7 +432,7 @@ def _kinds_table(scores: Mapping[str, FileScore]) -> Table:
         for kind in KINDS
         if any(kind in of.kinds for of in scores.values())
     ]
-    title = "Content kept by kind of word, in %, and its 95 % interval"
+    title = "Content kept by kind of word, in %, and its 95 % CI"
     return Table(("kind", *(system or "kept" for system in scores)), cells, title, (FEW_OF_KIND,))
 
 

@@ -48,7 +48,7 @@ def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path
     assert "summary length n (words)" not in page
 
     shown = nws("show", run)
-    assert "characters, scores in F1" in said(shown.out)
+    assert "characters; scores are F1" in said(shown.out)
     compared = nws("compare", run, "--system", "lexrank", "--system", "lead")
     assert "Summaries have at most n characters: part of a difference may come from length alone" in said(compared.out)
 

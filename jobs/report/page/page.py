@@ -177,7 +177,7 @@ def content_policy() -> str:
 def not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
     if len({metric_signature(run, CONTENT_KEPT) for run in page.runs}) > 1:
-        return "These runs do not measure in the same way how much of the content is kept: write a page of each."
+        return "These runs measure content kept in different ways: write a page for each run."
     return wording.UNKNOWN
 
 

@@ -35,10 +35,10 @@ def test_lengths_are_singled_out_where_every_metric_gains_most() -> None:
 
 def test_a_claim_about_nothing_is_refused() -> None:
     for system, claim, message in (
-        (SYSTEM, (3, 13), "news has no n = 13 to claim: the nearest is 9, of 1, 3, 5, 7, 9"),
-        ({9: 0.3}, (9, 9), "news has n = 9 alone: try more"),
-        (SYSTEM, (1, 9), "A claim leaves out some n, and news has n = 1 to 9 alone"),
-        ({3: -0.2, 7: -0.2, 9: -0.1}, (3, 7), "Of news a keeps nothing with n = 9"),
+        (SYSTEM, (3, 13), r"news has no n = 13: the nearest of its n \(1, 3, 5, 7, 9\) is 9"),
+        ({9: 0.3}, (9, 9), "news has only n = 9: run more"),
+        (SYSTEM, (1, 9), "A claim must leave out some n, but news has only n = 1–9"),
+        ({3: -0.2, 7: -0.2, 9: -0.1}, (3, 7), "a keeps nothing of news at n = 9"),
     ):
         with pytest.raises(RecipeError, match=message):
             told(system, claim)

@@ -25,7 +25,9 @@ def swept(nws, tmp_path: Path) -> None:
 
 def test_what_is_shown_has_labels_files_have_full_names_and_either_can_be_typed(nws, swept) -> None:
     shown = nws("report", "--label", "lexrank=Lex Rank", "--out", "out").out
-    assert "Shortened names: Lex Rank and TextRank leave out “all-MiniLM-L6-v2” and “chunks”." in " ".join(shown.split())
+    assert "Shortened names: Lex Rank and TextRank leave out “all-MiniLM-L6-v2” and “chunks”." in " ".join(
+        shown.split()
+    )
     assert "|" not in shown.replace("|layer", "")
     for file in ("curves.tex", "kept.tex", "curves.svg", "kept.svg"):
         text = Path("out", file).read_text(encoding="utf-8")

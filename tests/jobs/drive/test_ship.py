@@ -287,7 +287,7 @@ def test_a_job_of_a_cancelled_run_does_not_drive_it(store: Store, submitted: str
 def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     store: Store, head: FakeHead, submitted: str, in_store: Any, begin: Callable[[int], Any]
 ) -> None:
-    waits = f"pending, waits for its Ray job at {HEAD}. If that is gone: nws resume {submitted}"
+    waits = f"pending: waiting for its Ray job at {HEAD} to begin. If it has died: nws resume {submitted}"
     assert waits in " ".join(in_store("status", submitted).out.split())
     # The driver gets ready: it reads its datasets, here without an end.
     script = (

@@ -59,7 +59,7 @@ def test_a_function_is_a_metric_with_an_interval_and_a_signature(nws_command, tm
 def test_a_function_that_fails_is_named_with_its_row() -> None:
     with pytest.raises(PluginError, match=r"broken of .* failed on row 2: KeyError: 'A new bridge.*' \(line \d+\)"):
         nws.score(PREDICTIONS, REFERENCES, broken)
-    with pytest.raises(RecipeError, match="Two metrics have one name: same, same"):
+    with pytest.raises(RecipeError, match="Two metrics share a name: same, same"):
         nws.score(PREDICTIONS, REFERENCES, [same, same])
 
 

@@ -51,10 +51,10 @@ def test_a_run_says_how_many_texts_were_cut_and_what_shares_are_of(nws, news: st
     shares = [512 / length for length in lengths if length > 512]
     assert (cut.summaries, cut.of_summary) == (len(shares), pytest.approx(sum(shares) / len(shares)))
     of_references, of_summaries = (
-        f"{100 * cut.of_reference:.0f} % of 2 of 6 references",
-        f"{100 * cut.of_summary:.0f} %",
+        f"2 of 6 references ({100 * cut.of_reference:.0f} % was read)",
+        f"{len(shares)} summaries ({100 * cut.of_summary:.0f} % was read)",
     )
-    told = f"{warning}{of_references} and {of_summaries} of {len(shares)} summaries."
+    told = f"{warning}{of_references} and {of_summaries}."
     full = flat(nws("report", "--full").out)
     assert told in full
     assert "Shares are of what was read of the reference, and not of all of it." in full
@@ -83,7 +83,8 @@ def test_score_says_how_many_texts_were_cut(nws, rows: list[dict[str, str]], tmp
     scored = [{"prediction": text, "reference": row["highlights"]} for text, row in zip(predictions, rows, strict=True)]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scored), encoding="utf-8")
     err = flat(nws("score", "p.jsonl", "-m", metrics).err)
-    assert "Warning: BERTScore and content kept read at most 512 tokens of a text: " in err
-    assert "% of 2 of 6 references and " in err
-    assert "% of 1 of 6 predictions. Their scores are of what was read, and not of all of it." in err
+    assert "Warning: BERTScore and content kept read at most 512 tokens of a text, " in err
+    assert "and so not all of 2 of 6 references (" in err
+    assert "% was read) and 1 of 6 predictions (" in err
+    assert "% was read). Scores are of what was read." in err
     assert "512 tokens" not in nws("score", "p.jsonl", "-m", "rouge1,kept_words").err

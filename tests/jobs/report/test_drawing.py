@@ -129,7 +129,7 @@ def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, ma
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     for shown in (
         "p1-0421",
-        "chunks and sentences: with m, textrank",
+        "chunks and sentences leave out “m” and “textrank”",
         "random (control)",
         "summary length n (words)",
         "seed 7",
@@ -189,6 +189,6 @@ def test_letters_without_a_font_are_told_of_once_and_are_no_boxes(
     texts = {text.get_text() for text in figure.findobj(Text)}
     assert {"t: ?? é", "??"} <= texts
     told = (
-        "Plots have ? for letters that no installed font has. For Korean, install one of Noto Sans CJK KR, NanumGothic"
+        "Plots show ? for letters that no installed font has. For Korean, install one of Noto Sans CJK KR, NanumGothic"
     )
     assert capsys.readouterr().err.count(told) == 1

@@ -55,7 +55,7 @@ def test_the_time_of_a_run_is_that_of_its_work(nws: Callable[..., object], tmp_p
         assert time() == "0:03:00"
         store.writer(run_id, store.claim_run(run_id, "host", 3)).finish("done")
         assert time() == "0:03:00"
-    assert "time         0:03:00 of work since 2026-11-22 12:00:00 UTC\n" in nws("status").out
+    assert "time         0:03:00 of work, started 2026-11-22 12:00:00 UTC\n" in nws("status").out
 
 
 def test_a_run_whose_driver_is_dead_is_stale(nws: Callable[..., object], tmp_path: Path) -> None:

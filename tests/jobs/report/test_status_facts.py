@@ -44,7 +44,7 @@ def test_facts_fold_and_lose_nothing(store: Store, width: int) -> None:
     lines = printed(store, view(), width)
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
-    for part in ("running, pid 1 on here", "0.5 articles/s in the last 90 s, about 116 s left"):
+    for part in ("running: its driver is process 1 on here", "0.5 articles/s in the last 90 s, about 116 s left"):
         assert part in text
 
 
@@ -67,6 +67,8 @@ def test_in_brief_it_fits_a_small_screen_with_what_changes_first(store: Store) -
 
 def test_a_run_that_waits_and_one_whose_speed_is_not_known(store: Store) -> None:
     pending = " ".join(printed(store, view(None, state="pending", address="http://head:8265"), 200))
-    assert "pending, waits for its Ray job at http://head:8265. If that is gone: nws resume p1-0421" in pending
+    assert (
+        "pending: waiting for its Ray job at http://head:8265 to begin. If it has died: nws resume p1-0421" in pending
+    )
     loading = "\n".join(printed(store, view(AT, Span(0.0, 0))))
     assert "not known yet" in loading

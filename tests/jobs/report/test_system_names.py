@@ -30,7 +30,8 @@ IN_TWO_RUNS = NAMES.flatmap(lambda name: st.sampled_from([name, f"{name} @run-1"
          "textrank leaves out “m” and “chunks”"),
         (("m|lexrank|chunks", "m|lexrank|chunks @b", "m|lead|chunks"), ("lexrank", "lexrank @b", "lead"),
          "all leave out “m” and “chunks”"),
-        (("tiny|prompt=0f|exact", "gpt|prompt=0f|exact", "lead"), ("tiny", "gpt", "lead"), "gpt and tiny leave out “exact”"),
+        (("tiny|prompt=0f|exact", "gpt|prompt=0f|exact", "lead"), ("tiny", "gpt", "lead"),
+         "gpt and tiny leave out “exact”"),
         (("tiny|prompt=0f", "tiny|prompt=1e"), ("tiny|prompt=0f", "tiny|prompt=1e"), ""),
         (POLICIES, ("joint|seed=0", "joint|seed=1", "joint", "lead"), ""),
         (("policy|joint|rerank-8", "lead"), ("joint", "lead"), "joint leaves out “rerank-8”"),
@@ -46,7 +47,7 @@ def test_a_system_is_called_by_what_tells_it_apart(
 ) -> None:
     names = system_names(systems)
     assert tuple(names[system] for system in systems) == shown
-    assert names.shortened == ((f"Shortened names: {shared}",) if shared else ())
+    assert names.shortened == (*(f"Shortened names: {text}" for text in [shared] if text),)
 
 
 @given(st.lists(IN_TWO_RUNS, max_size=8), st.randoms(use_true_random=False))

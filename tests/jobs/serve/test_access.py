@@ -54,7 +54,7 @@ def test_a_name_that_was_made_to_lead_here_is_refused(store: Store, host: str) -
 @pytest.mark.parametrize("address", ["/", "/runs/a", "/script.js", "/style.css", "/report?run=a", "/?token=wrong"])
 def test_without_the_token_nothing_is_shown(store: Store, address: str) -> None:
     answer = client(store, TOKEN).get(address)
-    assert (answer.status_code, answer.text) == (401, "This server asks for its token: open it once as /?token=TOKEN.")
+    assert (answer.status_code, answer.text) == (401, "This server needs a token: open it once as /?token=TOKEN.")
 
 
 def test_the_token_is_given_once_and_then_a_cookie_that_scripts_and_other_sites_do_not_get(store: Store) -> None:
@@ -134,9 +134,12 @@ def test_an_address_is_no_path(store: Store, address: str) -> None:
 
 
 def test_a_port_that_is_taken_is_said() -> None:
-    with listen("127.0.0.1", 0) as taken, pytest.raises(NwsError, match=r"Nothing can listen at 127\.0\.0\.1, port"):
+    with (
+        listen("127.0.0.1", 0) as taken,
+        pytest.raises(NwsError, match=r"The server cannot listen at 127\.0\.0\.1, port"),
+    ):
         listen("127.0.0.1", taken.getsockname()[1])
-    with pytest.raises(NwsError, match="Nothing can listen at no-such-host"):
+    with pytest.raises(NwsError, match="The server cannot listen at no-such-host"):
         listen("no-such-host.invalid", 0)
 
 

@@ -114,7 +114,7 @@ def test_the_list_changes_and_keeps_what_was_chosen(browser: Browser, site: Site
     new = MadeRun(site.store, name="just begun")
     expect(page.locator("tr", has_text="just begun")).to_be_visible()
     page.get_by_label(f"Choose {site.working.id}").check()
-    page.get_by_role("button", name="Report of the chosen").click()
+    page.get_by_role("button", name="Report on the ticked runs").click()
     expect(page.get_by_label("Way back").get_by_role("link")).to_have_count(3, timeout=60_000)
     new.end()
     quiet(page)

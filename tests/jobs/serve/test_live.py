@@ -65,7 +65,7 @@ def test_many_readers_at_once_are_served_while_a_report_is_written(
         assert "(m|textrank)" in poll(port, "/?q=news done")["parts"]["rows"]
         assert "The full report" in poll(port, f"/runs/{ended.id}")["parts"]["answer"]
         others = islice(as_completed(reports), READERS - 1)
-        assert all("asks again by itself" in told.result().text for told in others)
+        assert all("loads again by itself" in told.result().text for told in others)
         go_on.set()
         assert sum(told.result().text == "the report True" for told in reports) == 1
 

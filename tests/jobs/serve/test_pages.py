@@ -72,7 +72,7 @@ def test_a_search_by_words_and_several_pages(client: TestClient, store: Store, m
     assert found(q="APPLE") == {"apple"}
     assert found(q="%_p") == {"50%_pear"}
     assert found(q=runs["plum"].id) == found(q="done") == {"plum"}
-    assert "No run fits" in client.get("/", params={"q": "a\0' OR 1=1 --"}).text
+    assert "No run matches" in client.get("/", params={"q": "a\0' OR 1=1 --"}).text
     monkeypatch.setattr(app, "RUNS_OF_A_PAGE", 1)
     assert found(q="phase1 running") == {"50%_pear"}
     assert found(q="phase1 running", page="2") == {"apple"}
@@ -85,12 +85,12 @@ def test_a_run_in_work(client: TestClient, store: Store) -> None:
     run.fail()
     text = client.get(f"/runs/{run.id}").text
     for told in (
-        *("running, pid 1 on elsewhere", "sweep: 2/30 articles, 1 failed", " articles/s", "left"),
+        *("running: its driver is process 1 on elsewhere", "sweep: 2/30 articles, 1 failed", " articles/s", "left"),
         *("m|textrank wrote 7 of news1", "EmptyArticleError: no word in news"),
         *("stored 2 of news", 'href="http://head:8265"', "/script.js"),
     ):
         assert told in text, told
-    assert "What it found" not in text
+    assert "Findings" not in text
     with store.writing() as connection:
         connection.execute(sa.text("update runs set heartbeat_at = '2026-01-01 00:00:00'"))
     assert f"nws resume {run.id}" in client.get(f"/runs/{run.id}").text
@@ -119,7 +119,7 @@ def test_where_nothing_was_found_it_is_said(client: TestClient, store: Store) ->
     failed = MadeRun(store).end("failed", "no model")
     text = client.get(f"/runs/{failed}").text
     assert "failed (no model)" in text
-    assert "It has no summaries." in text
+    assert "The run has no summaries." in text
     assert "no summaries" in client.get(f"/report?run={failed}").text
 
 
@@ -194,11 +194,11 @@ def test_whatever_goes_wrong_is_told_to_an_open_page(
 ) -> None:
     poll = {"Accept": "application/json"}
     answer = client.get("/runs/none", headers=poll)
-    assert (answer.status_code, answer.text[:32]) == (404, "Not here: the store has no run '")
+    assert (answer.status_code, answer.text[:33]) == (404, "Not found: the store has no run '")
     monkeypatch.setattr(app, "list_values", lambda *_: 1 / 0)
     client = TestClient(client.app, base_url="http://localhost", raise_server_exceptions=False)
     answer = client.get("/", headers=poll)
-    assert (answer.status_code, answer.text) == (500, "An error of this server: its terminal says more.")
+    assert (answer.status_code, answer.text) == (500, "This server has an error: its terminal says more.")
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 

@@ -66,7 +66,7 @@ def test_predictions_have_lines_and_findings_of_their_own(nws: Any, news: str, t
     assert {("x", "no_words", 2, 2), ("y", "special_tokens", 2, 2)} <= found
     assert [line.partition(" of ")[0] for line in card["told"]] == [f"{name} has no prediction for 1" for name in "xy"]
     printed = nws("check", news, "--predictions", str(tmp_path / "p.jsonl")).out
-    assert "2 of 2 predictions of y hold special tokens of a model, such as “[INST] Snow.”." in " ".join(
+    assert "2 of 2 predictions of y contain special tokens of a model, such as “[INST] Snow.”." in " ".join(
         printed.split()
     )
     assert max(map(len, printed.splitlines())) <= 80

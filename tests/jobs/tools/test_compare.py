@@ -153,9 +153,9 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     store.writer(first, second_epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert list(found.not_compared) == [("good|chunks", "lead")]
-    why = "at any n compared: good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
+    why = "at any n compared (same text and references, at least n words): good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
     said = " ".join(shown(found).split())
-    assert said.count("Not compared: good|chunks and lead: no article of enough words") == 1
+    assert said.count("Not compared: good|chunks and lead: the systems have no article in common") == 1
     assert f"{why}." in said
     assert found.as_dict()["not_compared"][0]["why"].endswith(why)
 
@@ -247,7 +247,7 @@ def test_two_runs_of_other_metrics_are_refused(store, add_run):
         (("lead", "absent"), {}, "no system 'absent' in run"),
         (("lead", "random", "oracle"), {}, "not 3 times"),
         ((), {"metric": "bleu"}, "no metric 'bleu' to compare by. The metrics are bertscore_f1, rouge1_f1"),
-        ((), {"n": [7, 8, 11]}, r"at n = 8, 11. They share n = 7, 9\."),
+        ((), {"n": [7, 8, 11]}, r"at n = 8, 11. Both have summaries at n = 7, 9\."),
         ((), {"n": [0]}, r"at n = 0 \(uncut\)"),
     ],
 )
@@ -267,10 +267,10 @@ def test_runs_that_cannot_be_compared(store, add_run):
     with pytest.raises(RecipeError, match="The runs share no system"):
         compare(store, alone, no_lead)
     strangers = add_run(articles=range(50, 55))
-    why = f"Nothing to compare: no article .* run {alone} has 40 articles of news at n = 7, 9, run {strangers} has 5 "
+    why = f"Nothing to compare: the systems have no article .* run {alone} has 40 articles of news at n = 7, 9, run {strangers} has 5 "
     with pytest.raises(RecipeError, match=why):
         compare(store, alone, strangers, "lead")
-    with pytest.raises(RecipeError, match="They share n = none"):
+    with pytest.raises(RecipeError, match="Both have summaries at no n"):
         compare(store, alone, add_run(lengths=(11,)), n=[7])
     with pytest.raises(StoreError, match=f"no run 'absent'.*{alone}"):
         compare(store, alone, "absent")
@@ -327,7 +327,9 @@ def test_uncut_texts_of_both_come_first_and_are_one_test(nws, store, add_run):
     assert "words of" not in second.partition("length-matched")[0]
     alone = nws("compare", run, "--system", "good", "--system", "even", "--n", "0", "--json").json["comparisons"]
     assert [length["n"] for pair in alone for length in pair["lengths"]] == [0]
-    with pytest.raises(RecipeError, match=r"no summaries by both systems at n = 0 \(uncut\)\. They share n = 7, 9\."):
+    with pytest.raises(
+        RecipeError, match=r"no summaries by both systems at n = 0 \(uncut\)\. Both have summaries at n = 7, 9\."
+    ):
         compare(store, cut, None, "lead", "random", n=[0])
 
 
@@ -396,7 +398,7 @@ def test_the_words_that_two_systems_need_to_keep_as_much(store):
     assert "news: words that a needs to keep as much as lead" in told
     assert re.search(r"words of lead +words of a +with 95 % confidence\n +3 +3 +3\n +7 +3 +3\n", told)
     backwards = shown(compare(store, run_id, None, "lead", "m|a|chunks", metric="kept"), width=120)
-    assert re.search(r"\n +7 +none tried +none tried", backwards)
+    assert re.search(r"\n +7 +no n tried +no n tried", backwards)
     few = dataclasses.replace(found, words_saved=[dataclasses.replace(at, articles=19) for at in found.words_saved])
     unclaimed = [dataclasses.replace(at.smallest, claimed=None) for at in few.words_saved]
     pairs = zip(few.words_saved, unclaimed, strict=True)

@@ -267,7 +267,7 @@ def test_kinds_of_words_are_compared_where_both_keep_content(
     assert len(found.kind_rows()) == 8
     assert "Content kept by kind of word" in shown(found)
     assert "A share without an interval: fewer than 20 references have" in shown(found)
-    assert "Intervals are not corrected over the kinds." in shown(found)
+    assert "CIs are not corrected over the kinds." in shown(found)
     turned = compare_texts(halves, [one for (one,) in references], references, ("half", "whole"), best_first=True)
     assert (turned.a, turned.kind_rows()) == ("whole", found.kind_rows())
     frame = api.compare([one for (one,) in references], halves, [one for (one,) in references])

@@ -72,7 +72,7 @@ def test_the_page(nws, scores: Path) -> None:
     assert "47 of 48 pairs of a system and a document have a human score." in page.out
     assert "47 of 48 pairs of a system and a document have a near score." in page.out
     assert "near: 1 of 8 documents have no correlation" in page.out
-    assert "With 6 systems the intervals" in page.out
+    assert "With 6 systems, the intervals" in page.out
     assert "near − far" in page.out
     assert "undefined" in page.out
     assert max(map(len, page.out.splitlines())) <= 80
@@ -121,7 +121,7 @@ def test_words_that_are_not_known_take_nothing_away(nws, tmp_path: Path, field: 
         in nws("correlate", str(path), "-m", "m", "--human", "human", "--equal-length", "2").err
     )
     missing = 20 if len(values) == 1 else 10
-    assert f"No row 'words': of {missing} summaries the length is unknown. The file must have" in page
+    assert f"There is no row 'words', since the length of {missing} summaries is unknown. The file must have" in page
     if None in values:  # gaps, as in any column
         assert correlate_file(path, ["m", "words"], "human", 0).pairs["words"] == 10
     else:
@@ -170,8 +170,8 @@ GOOD = json.dumps({"system": "a", "document": 1, "m": 1.0})
         ('{"system": "a", "document": 2, "m": true}', r"line 2: Field 'm' holds True, not a finite number"),
         ('{"system": "a", "document": 0.5, "m": 1}', r"line 2: Field 'document' holds 0.5, not text or a whole"),
         ('{"system": "a", "document": 2, "m": 1' + "0" * 400 + "}", r"line 2: Field 'm' holds 1000.*not a finite"),
-        ('{"system": "a", "document": "1", "m": 2}', r"line 2: System 'a' has document '1' in line 1 already"),
-        ('{"system": "a", "document": 1.0, "m": 2}', r"line 2: System 'a' has document '1' in line 1 already"),
+        ('{"system": "a", "document": "1", "m": 2}', r"line 2: System 'a' already has document '1' in line 1"),
+        ('{"system": "a", "document": 1.0, "m": 2}', r"line 2: System 'a' already has document '1' in line 1"),
     ],
 )
 def test_a_malformed_row_is_named(tmp_path: Path, row: str, message: str) -> None:
@@ -261,7 +261,7 @@ def test_rows_of_annotators_that_differ_elsewhere_are_refused(tmp_path: Path) ->
     rows = rows_of("abc", range(3))
     file = written(tmp_path / "s.jsonl", [*rows, rows[0] | {"m": 0.5}])
     with pytest.raises(
-        CorpusError, match=r"line 10: System 'a' .* in line 1 already\. Rows of several .* 'human' alone"
+        CorpusError, match=r"line 10: System 'a' .* in line 1\. Rows of several .* only in 'human'"
     ):
         correlate_file(file, ["m"], "human", seed=0)
 

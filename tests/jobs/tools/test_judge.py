@@ -144,7 +144,7 @@ def test_a_reply_without_a_score_is_counted_and_never_scored(
     assert [line["problem"] for line in kept if not line["reply"]] == ["wrote nothing (finish_reason: length)"]
     assert all(line["verdict"] is None for line in kept if "bad" in line["about"] and line["about"][-1] in "012")
     told = words(nws("judge", file, *JUDGE))
-    assert "3 replies held no score: not counted." in told
+    assert "Not counted: 3 replies without a score." in told
     assert len(server.asked) == 24, "and not asked for a second time"
 
 
@@ -176,7 +176,7 @@ def test_an_endpoint_that_gives_no_score_any_more_is_not_paid_for_long(
     server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
     found = nws("judge", file, *JUDGE, "--concurrency", "2")
     assert found.code == 1
-    assert "10 questions in a row brought no score, and no more are asked. The last: The endpoint" in found.err
+    assert "10 questions in a row brought no score, so no more are asked. The last: The endpoint" in found.err
     assert "no money" in found.err
     assert len(rows(tmp_path, "judged.replies.jsonl")) == 4
     server.scripted, server.writes = {}, lambda content: "The summary is concise and has 3 facts."
@@ -279,7 +279,7 @@ def test_what_cannot_be_is_told_before_anything_is_sent(
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"judge_x": 1}, "The field 'judge_x' is the judge's own"),
+        ({"judge_x": 1}, "The file already has the judge's field 'judge_x'"),
         ({"system": 1.5}, "line 1: Field 'system' holds 1.5, not text or a whole number"),
     ],
 )
@@ -290,7 +290,7 @@ def test_a_row_that_cannot_be_judged_is_named(
     (tmp_path / "x.jsonl").write_text(json.dumps(good | row) + "\n")
     assert told in nws("judge", "x.jsonl", *JUDGE).err
     (tmp_path / "x.jsonl").write_text((json.dumps(good) + "\n") * 2)
-    assert "line 2: system 'a' has document '1' already" in nws("judge", "x.jsonl", *JUDGE).err
+    assert "line 2: system 'a' already has document '1'" in nws("judge", "x.jsonl", *JUDGE).err
     assert server.keys == []
 
 
@@ -317,7 +317,7 @@ def test_what_is_no_reply_is_left_alone_and_two_processes_do_not_add_to_one_file
     path.write_text(content)
     with open_replies(path) as (replies, _):
         assert list(replies) == ["b"]
-        with pytest.raises(RecipeError, match="Another process adds to"), open_replies(path):
+        with pytest.raises(RecipeError, match="Another process writes to"), open_replies(path):
             pass
     assert path.read_text() == f"{content}\n"
 

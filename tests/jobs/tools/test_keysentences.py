@@ -88,7 +88,7 @@ KOREAN = "음악이 정말 좋았어요\t9"
         ("좋아요".encode(), "KR-WordRank finds no keyword in 1 documents"),
         (
             "\n".join([*[KOREAN] * 5, "", "this film was great\t10", *[KOREAN] * 13, "so good"]).encode(),
-            r"2 of 20 documents hold no Hangul, and 5 % may\. The first is on line 7\. ",
+            r"2 of 20 documents have no Hangul \(5 % may\)\. The first is on line 7\. ",
         ),
         (
             "\n".join([f"10{i}\t{KOREAN}" for i in range(9)]).encode(),

@@ -57,7 +57,7 @@ GOOD = json.dumps({"prediction": "a", "reference": "a"})
         ("p.jsonl", f"{GOOD}\n{{", r"p\.jsonl, line 2: not valid JSON"),
         ("p.jsonl", GOOD + '\n{"reference": "a"}', r"line 2: Field 'prediction' is missing; the fields are: reference"),
         ("p.jsonl", GOOD + '\n{"prediction": 3, "reference": "a"}', r"line 2: Field 'prediction' holds 3, not text"),
-        ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of references"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of the fields references"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "references": [" "]}', r"line 2: There is no reference"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": 5}', r"line 2: Field 'reference' holds 5, not text"),
         (
@@ -81,7 +81,10 @@ def test_thoughts_languages_and_nothing_are_counted_and_refuse_no_file(tmp_path:
     score = score_file(file, ["rouge1", "bleu", "sacrebleu", "chrf", "meteor", "efficiency"], Options(), 0)
     assert score.metrics["rouge1"].rows[:, 2].tolist() == [1, 1, 0, 0, 0, 0]
     told = ["3 of 6 predictions .* have no word", "1 of 6 .*ISO 639: zh", "6 of 6 .* that other articles have, too"]
-    told += ["1 of 6 .* end within their thoughts, such as “row 3”", "1 of 6 .* contained the thoughts of a model"]
+    told += [
+        "1 of 6 .* end within a model's thoughts, such as “row 3”",
+        "1 of 6 .* contained the thoughts of a model",
+    ]
     assert [bool(re.search(begins, line)) for begins, line in zip(told, score.told, strict=True)] == [True] * 5
     kept = score_rows("p", read_rows(file), ["rouge1"], Options(), 0, clean_outputs=()).metrics["rouge1"]
     assert (kept.signature, kept.rows[0, 2]) != (score.metrics["rouge1"].signature, 1)
@@ -276,9 +279,9 @@ def test_rows_of_one_id_and_prediction_are_one_row_with_the_references_of_all(tm
     file = written(tmp_path / "p.jsonl", rows[0], rows[1], {**rows[0], "id": "2 "}, {**rows[2], "id": 1.0})
     score = score_file(file, ["rouge1"], Options(), 0)
     assert [one.row.references for one in score.predictions] == [("A cat.", "A dog."), ("A cat.",)]
-    assert score.told[0].startswith("Rows with the id and prediction of another, left out: 2.")
+    assert score.told[0].startswith("Left out: 2 rows, because another row has the same id and prediction")
     again = written(tmp_path / "again.jsonl", rows[0], {**rows[1], "prediction": "A dog."})
-    with pytest.raises(CorpusError, match=r"again\.jsonl, line 2: the id 1 is that of an earlier row with another"):
+    with pytest.raises(CorpusError, match=r"again\.jsonl, line 2: an earlier row has the id 1 and another"):
         score_file(again, ["rouge1"], Options(), 0)
     systems = written(tmp_path / "s.jsonl", *({**rows[0], "system": name, "prediction": name} for name in "ab"))
     assert len(score_file(systems, ["rouge1"], Options(), 0).predictions) == 2

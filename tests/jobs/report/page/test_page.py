@@ -108,7 +108,7 @@ def test_nothing_from_outside_is_markup(store: Store, run_of_points, tmp_path: P
     harm = "<script>alert(1)</script>\x1b[2J"
     run = run_of_points(systems=(harm, "lead", "random"), dataset=harm, failure=harm, ended=False)
     write_page(store, [run], tmp_path / "x.html")
-    assert "It has not ended: these numbers will change." in read(tmp_path / "x.html")
+    assert "The run has not finished: these numbers will change." in read(tmp_path / "x.html")
     source = (tmp_path / "x.html").read_text(encoding="utf-8")
     before_data = source.split('<script type="application/octet-stream"', 1)[0]
     assert "<script" not in before_data

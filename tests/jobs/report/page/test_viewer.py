@@ -181,7 +181,7 @@ def test_every_figure_says_of_which_metric_it_is(page: Page) -> None:
 
 
 def test_the_ladder_has_every_length_with_what_it_keeps_and_leads_there(page: Page) -> None:
-    page.get_by_text("Ladder: a at every n").click()
+    page.get_by_text("All lengths: a at every n").click()
     i = int(LOWEST_FIRST[0].removeprefix("news-"))
     expect(page.locator("#shown .texts thead").first).to_have_text("ncontent keptsummary")
     made = {n: written(i, "a", n) for n in LENGTHS}

@@ -103,8 +103,8 @@ def test_the_headline_counts_policies_that_are_better(run):
 
     said = "Policies that score significantly higher at some length: "
     assert told(others={"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}) == (
-        said + "1 of 1 than lead2+chunks, 0 of 1 than textrank, 0 of 1 than lead."
+        said + "than lead2+chunks 1 of 1, than textrank 0 of 1, than lead 0 of 1."
     )
     two = {"reinforce": 150, "other": 150}
-    assert told(others={"textrank": -0.3}, methods=two) == said + "2 of 2 than textrank."
+    assert told(others={"textrank": -0.3}, methods=two) == said + "than textrank 2 of 2."
     assert told(others={}) == "There is no other system to compare the policies with."

@@ -78,7 +78,7 @@ def test_other_qualities_at_each_n(run, show):
     results = make_results()
     scores = results.report(run).document.policies.of("news")
     text = show(results)
-    section = text[text.index("news: other qualities") :].split("\n\n")[0]
+    section = text[text.index("news: other metrics of quality") :].split("\n\n")[0]
     found = [line.split()[1] for line in section.splitlines() if line.startswith("reinforce")]
     assert found == ["7", "9", "11", "13"]
     first = next(line for line in section.splitlines() if line.startswith("reinforce"))
@@ -109,7 +109,7 @@ def test_what_the_reader_must_know(show):
     text = show(make_results())
     for told in (
         "Run p1-0421: done, 40 articles, 2 failed, seeds 0, 1",
-        "Reward: the same",
+        "Reward: this metric",
         "do not include the variation between seeds",
         "This metric does not measure fluency",
         "“vs. training F1” below 0",
@@ -119,7 +119,7 @@ def test_what_the_reader_must_know(show):
     assert "No policy is evaluated" not in text
     assert "With 3 articles, no interval is printed" in show(make_results(articles=3))
     other = show(make_results(reward_is_f1=False))
-    assert "The reward is another metric than this one" in other
+    assert "The reward is not this metric" in other
     assert "training F1" not in other
 
 

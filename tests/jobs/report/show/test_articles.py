@@ -54,7 +54,7 @@ def test_as_json(store, add_run) -> None:
 
 def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
     run = add_run(datasets=("news", "papers"))
-    with pytest.raises(RecipeError, match=f"key or id 'zzz', nor .* nws show {run.id}"):
+    with pytest.raises(RecipeError, match=f"key or id 'zzz', and none .* nws show {run.id}"):
         show(store, run, "zzz")
     with pytest.raises(RecipeError, match=r"more than one article for 'a1': \w{16} \((news|papers), a1\); .*by its id"):
         show(store, run, "a1")

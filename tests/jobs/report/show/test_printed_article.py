@@ -22,7 +22,7 @@ def test_the_words_of_a_summary_stand_in_brackets_where_there_is_no_colour(store
     assert "In [brackets]: the words of m|chunks at n = 5." in text
     for told in ("news / a3", "Night trams run, says mayor 3.", "oracle (oracle)", "lead (control)"):
         assert told in text
-    assert "These are means of 3 draws. The first of them:" in text
+    assert "Scores are means over 3 draws. The first draw:" in text
     assert "writer  4 words\n" in text
     assert text.index("Summaries at n = 5") < text.index("random (control)") < text.index("Uncut summaries")
     assert "BERTScore .68" in text.partition("m|chunks\n")[2].splitlines()[0]

@@ -110,7 +110,7 @@ def test_a_claim_is_about_content_kept(make_points):
     kept = kept_points({"a": {1: 0.1, 3: 0.3, 5: 0.4, 7: 0.44}, "random": {1: 0.05, 3: 0.1, 5: 0.2, 7: 0.3}})
     assert build_document(kept, "kept", claim="3-5").claims[0].system == "a"
     for typed in ("", "7-", "-7", "13-7", "7-13-20", "7,13", "half"):
-        with pytest.raises(RecipeError, match="A claim is an n, such as 9, or from one to another, such as 7-13, not"):
+        with pytest.raises(RecipeError, match="A claim is one n, such as 9, or a range, such as 7-13, not"):
             build_document(kept, "kept", claim=typed)
     with pytest.raises(RecipeError, match="about content kept by n, which this run does not have"):
         build_document(make_points(), claim="7-13")

@@ -43,7 +43,7 @@ def test_requests_and_tokens_cost_something_where_the_recipe_says_what() -> None
     told = "openai:tiny: 4,000 requests, 2,000,000 tokens read, 15,000 written"
     assert told in printed()
     prices = {"endpoint": {"input_price": 0.15, "output_price": 0.6}}
-    assert f"{told}; cost 0.31 at 0.15 and 0.6 for a million tokens" in printed(recipe=prices)
+    assert f"{told}; cost 0.31, at these prices of a million tokens: 0.15 read, 0.6 written" in printed(recipe=prices)
     assert "; " not in printed(recipe={"endpoint": {"input_price": 0.15}})
     (use,) = costs(recipe=prices).as_dict()["endpoint_use"]
     assert (use["requests"], use["cost"]) == (160, 0.01236)
@@ -59,7 +59,7 @@ def test_an_endpoint_that_states_no_tokens_is_not_free() -> None:
 def test_what_is_read_from_a_cache_has_a_price_of_its_own() -> None:
     prices = {"input_price": 0.5, "output_price": 1.0, "cached_input_price": 0.05}
     told = printed(cached=60_000, recipe={"endpoint": prices})
-    assert "2,000,000 tokens read (1,500,000 of them from its cache), 15,000 written; cost 0.34 at" in told
+    assert "2,000,000 tokens read (1,500,000 of them from its cache), 15,000 written; cost 0.34, at" in told
     assert "0.05 from its cache" in told
     del prices["cached_input_price"]
     assert costs(cached=60_000, recipe={"endpoint": prices}).as_dict()["endpoint_use"][0]["cost"] == 0.0406

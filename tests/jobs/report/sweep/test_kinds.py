@@ -114,8 +114,8 @@ def test_files_have_every_number_and_what_made_it(report_with, tmp_path):
     assert {row["signature"] for row in rows} == {"made of words"}
     for_json = report_json(report)
     assert [of["system"] for of in for_json["kept_by_kind"]] == ["a", "a", "lead", "lead"]
-    apart = for_json["kept_by_kind"][1]["apart"]
-    assert (apart["most"], apart["least"], apart["is_reported"]) == ("who", "number", True)
+    contrast = for_json["kept_by_kind"][1]["contrast"]
+    assert (contrast["most"], contrast["least"], contrast["significant"]) == ("who", "number", True)
     assert for_json["words_saved"][0]["smallest"]["n"] == 3
     latex = (tmp_path / "kept_by_kind.tex").read_text(encoding="utf-8")
     assert "% content kept by kind of word: made of words" in latex

@@ -171,7 +171,7 @@ def test_what_it_rests_on():
     listed = list_kept_points({"a": NEWS, "b": NEWS})
     points = [p for p in listed if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
     assert basis(document(in_columns(points)), "news") == (
-        "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article per system, for a missing length"
+        "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article per system (a length is missing)"
     )
     assert basis(document(kept_points({"a": {9: 0.3}})), "news") == "60 articles, 9 words"
     assert basis(document(kept_points({"a": NEWS})), "other") == ""
@@ -245,7 +245,7 @@ def test_where_the_first_words_overtake_systems_that_are_not_the_best():
 def test_to_beat_first_words_that_are_below_random_ones_is_no_praise():
     shares = {"a": shifted(0.2), "lead": shifted(-0.1)}
     assert said(shares | {"random": NEWS}, spread=0.05)["lead_is_low"] == (
-        "lead keeps significantly less than random at every length: to exceed lead says little."
+        "lead keeps significantly less than random at every length, so exceeding lead proves little."
     )
     assert "lead_is_low" not in said(shares | {"random": shifted(-0.2)}, spread=0.05)
 
