@@ -120,7 +120,7 @@ def test_the_references_choose_the_tokenizer(
     file = written(tmp_path / "p.jsonl", *({"prediction": ACCENTED, "reference": text} for text in references))
     found = nws("score", str(file), "--json", *(word for name in chosen for word in (f"--{name}", chosen[name])))
     assert f"|tok:{tokenizer}" in found.json["signatures"]["rouge1"]
-    assert found.err.count("words are cut by the tokenizer unicode") == (tokenizer == "unicode")
+    assert found.err.count("the tokenizer unicode splits the words") == (tokenizer == "unicode")
     options = Options(**{"lang": "en", "tokenizer": tokenizer} | chosen)
     assert found.json["metrics"] == score_file(file, ["rouge1", "rouge2", "rougeL"], options, 0).as_dict()["metrics"]
 
