@@ -82,11 +82,12 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case KindsKept():
             return _kinds_kept(statement, names, unit)
         case FewerWords():
-            enough = "not" if statement.claimed is None else of_length(statement.claimed, unit)
-            return (
-                f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as {names[LEAD]}, the "
-                f"text's first {of_length(statement.m, unit)} ({enough} with 95 % confidence)."
-            )
+            said = f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as the text's first "
+            said += f"{of_length(statement.m, unit)} ({names[LEAD]})"
+            if statement.claimed is None:
+                return f"{said}, but not with 95 % confidence."
+            enough = f"{of_length(statement.claimed, unit)} {'is' if statement.claimed == 1 else 'are'} enough"
+            return f"{said}. With 95 % confidence, {enough}."
         case UncutContent():
             return _own_length(statement, names)
         case SmallestLength():

@@ -193,7 +193,7 @@ def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
     title = lines.index("news: BERTScore F1 at n = 9, each system − lead")
     names = [line.split()[0] for line in lines[title + 2 : title + 6]]
     assert names == ["oracle", "good", "even", "random"]
-    assert f"Two systems at every n: nws compare {run} --system A --system B" in lines
+    assert f"To compare two systems at every n: nws compare {run} --system A --system B" in lines
     every = compare(store, run, n=[7, 9])
     assert not every.is_of_all
     assert [at.n for at in every.comparisons[0].lengths] == [7, 9]

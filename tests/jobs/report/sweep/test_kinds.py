@@ -83,12 +83,12 @@ def test_a_dataset_is_not_told_of_lower_cased_references_of_another(report_with)
 def test_the_words_that_the_best_system_saves_are_told(report_with):
     saved = [line for line in sentences(report_with().document, "news", report_with().names) if "as much as" in line]
     (sentence,) = saved
-    much = "a keeps as much as lead, the text's first 7 words"
-    assert sentence == f"With 3 words, {much} (7 words with 95 % confidence)."
+    much = "a keeps as much as the text's first 7 words (lead)"
+    assert sentence == f"With 3 words, {much}. With 95 % confidence, 7 words are enough."
     few = report_with(shares=SHARES, articles=12)
-    assert "(not with 95 % confidence)." in " ".join(sentences(few.document, "news", few.names))
+    assert "(lead), but not with 95 % confidence." in " ".join(sentences(few.document, "news", few.names))
     worse = report_with(shares={"a": {3: 0.1, 7: 0.31}, "lead": SHARES["lead"]})
-    assert not any("as much as lead, the" in line for line in sentences(worse.document, "news", worse.names))
+    assert not any("as much as the text" in line for line in sentences(worse.document, "news", worse.names))
 
 
 def test_one_table_and_one_chart_for_each_system_the_best_first(report_with):
