@@ -1,7 +1,7 @@
-"""What endpoints are asked in a run: the driver asks them, and actors score what they have written.
+"""The requests of a run to endpoints: the driver sends them, and actors score the summaries that come back.
 
-Articles come to the actors one by one, as soon as they are answered. So a driver or an actor that dies takes with it at
-most the answers for the articles that are under way, and as many of these are at once as requests may be.
+Each article goes to the actors as soon as the endpoint has answered for it. So a driver or an actor that dies loses at
+most the answers for the articles that are being asked about: as many as there may be requests at a time.
 """
 
 import itertools
@@ -20,15 +20,18 @@ from nws.jobs.drive.run import Run
 from nws.jobs.recipes.plan import Plan
 
 _SAMPLE = 100
-"""Articles by whose lengths tokens are estimated."""
+"""The number of articles from whose lengths tokens are estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """The requests for summaries: the least, if each first answer is taken, and the most, with all drafts.
+    """The number of requests for some summaries.
 
-    `read` and `written` are tokens, of the most requests; an endpoint that has the articles in its cache charges less.
-    `written` is None where `parameters` let the model write without a limit.
+    Attributes:
+        least: the number if the first answer is taken for every summary.
+        most: the number if every summary needs all its drafts.
+        read: the input tokens of `most` requests. An endpoint that has the articles in its cache charges less.
+        written: the output tokens of `most` requests; None where `parameters` set no limit.
     """
 
     least: int
@@ -38,18 +41,18 @@ class Requests:
 
     def __str__(self) -> str:
         count = f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
-        limit = "without a limit" if self.written is None else f"at most {self.written:,}"
-        return f"{count} requests, which read at most about {self.read:,} tokens and write {limit}"
+        limit = "unlimited" if self.written is None else f"at most {self.written:,}"
+        return f"{count} requests, with at most about {self.read:,} input tokens and {limit} output tokens"
 
 
-def requests_of(plan: Plan, stage: Stage, endpoint: Endpoint, articles: int) -> Requests:
-    """The requests about so many articles of a run."""
+def estimate_requests(plan: Plan, stage: Stage, endpoint: Endpoint, articles: int) -> Requests:
+    """Estimate the requests about that many articles of a run."""
     asked = dict.fromkeys(endpoint.lengths(stage.lengths), articles)
     return count_requests(endpoint, itertools.chain.from_iterable(plan.corpora), asked)
 
 
 def count_requests(endpoint: Endpoint, articles: Iterable[Article], asked: Mapping[int, int]) -> Requests:
-    """The requests for so many summaries of each n, of such articles."""
+    """Estimate the requests for a number of summaries at each n, from a sample of the articles."""
     sample = itertools.islice(articles, _SAMPLE)
     read = fmean(len(endpoint.prompt.about(article.text, 0).encode()) / BYTES_PER_TOKEN for article in sample)
     least, each = sum(asked.values()), 1 + endpoint.drafts
@@ -58,13 +61,13 @@ def count_requests(endpoint: Endpoint, articles: Iterable[Article], asked: Mappi
     return Requests(least, least * each, round(least * each * read), None if None in limits.values() else written)
 
 
-def answered(
+def ask_endpoint(
     run: Run, plan: Plan, stage: Stage, endpoint: Endpoint, bundles: Iterable[Sequence[Article]], most: int | None
 ) -> Iterator[Sequence[Article]]:
-    """Articles with what an endpoint wrote for them, as bundles of one, as they come; empty ones where none has come.
+    """Yield each article with the endpoint's summaries in a bundle of its own, in the order of the answers.
 
-    An article that would fail, or has all summaries already, is not asked about. There are at most so many articles,
-    if that is known.
+    An empty bundle means that no answer has come for a while. No request is made about an article that would fail, or
+    that has all its summaries. `most` is the largest possible number of articles, if that is known.
     """
     from nws.core.models.endpoint_requests import LoadedEndpoint  # takes more than a second
 
@@ -83,18 +86,18 @@ def answered(
     first = [*itertools.islice(articles, 1)]
     if not first:
         return
-    requests = f"{requests_of(plan, stage, endpoint, most or 1)}{', for each article' if most is None else ''}"
+    requests = f"{estimate_requests(plan, stage, endpoint, most or 1)}{', for each article' if most is None else ''}"
     run.say(f"Stage {stage.name}: asking {endpoint.model} at {endpoint.url}: {requests}.")
     asked = ((article, missing(article)) for article in itertools.chain(first, articles))
     for found in LoadedEndpoint(endpoint, stage.seed).write(asked):
         run.check()
-        yield () if found is None else (with_summaries(found[0], found[1], endpoint, stage),)
+        yield () if found is None else (with_answers(found[0], found[1], endpoint, stage),)
 
 
-def with_summaries(
+def with_answers(
     article: Article, answers: Mapping[int, Answered], endpoint: Endpoint, stage: Stage
 ) -> SummarizedArticle:
-    """An article with the drafts of an endpoint's answers, besides those that it has; or with the reason for none."""
+    """Add the drafts of an endpoint's answers to those of an article; if an answer is an error, add that instead."""
     failed = next((str(answer) for answer in answers.values() if isinstance(answer, EndpointError)), "")
     drafts = known_drafts(article, endpoint.signature)
     for n, answer in answers.items() if not failed else ():

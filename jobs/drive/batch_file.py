@@ -1,6 +1,6 @@
-"""Summaries by OpenAI's Batch API, which others speak, too: requests in one file, and the answers in another.
+"""Summaries by OpenAI's Batch API, which other providers offer, too: one file of requests, and one of answers.
 
-A request's `custom_id` is made of all that is asked, so that answers to other requests are not taken for its own.
+A request's `custom_id` has a hash of the whole request, so the answer to another request is never taken for its own.
 """
 
 import hashlib
@@ -31,10 +31,10 @@ _NO_ID, _MOST_KEY_CHARACTERS = re.compile(r"[^\w-]", re.ASCII), 24
 
 
 def batch_requests(articles: Iterable[Article], stage: Stage) -> Iterator[dict[str, Any]]:
-    """The lines of a file of requests for all summaries of articles: of each the first, and one for all drafts.
+    """Yield the lines of a file that requests all summaries: for each summary one request, and one for all its drafts.
 
     Raises:
-        RecipeError: the system is none behind an endpoint.
+        RecipeError: the system is not an endpoint.
     """
     endpoint = _endpoint_of(stage)
     for article in articles:
@@ -47,13 +47,13 @@ class BatchAnswers:
     """The answers in a file of results, in any order.
 
     Args:
-        path: OpenAI's output, error file, or both in one.
-        articles: all that were asked about.
-        stage: the endpoint, and what it was asked for.
+        path: OpenAI's output file, its error file, or both in one.
+        articles: the articles of the requests.
+        stage: the endpoint and the lengths of the requests.
 
     Raises:
-        CorpusError: a line is no result, or is one of another request.
-        RecipeError: the system is none behind an endpoint.
+        CorpusError: a line is not a result, or answers another request.
+        RecipeError: the system is not an endpoint.
     """
 
     def __init__(self, path: Path, articles: Sequence[Article], stage: Stage) -> None:
@@ -70,30 +70,30 @@ class BatchAnswers:
             custom_id = str(row.get("custom_id"))
             if custom_id not in asked:
                 raise CorpusError(
-                    f"{path}, {place}: {row.get('custom_id')!r} is none of these requests. Repeat the command that "
-                    "wrote them, with --batch-in in place of --batch-out: the articles, --system, --n, --length, "
-                    "--prompt, --parameters and --drafts must be the same. (Without --drafts, there are 4 for a "
-                    "server on this machine.)"
+                    f"{path}, {place}: {row.get('custom_id')!r} answers another request. Repeat the command that "
+                    "wrote the requests, with --batch-in instead of --batch-out. The articles, --system, --n, "
+                    "--length, --prompt, --parameters and --drafts must be the same. (Without --drafts, a server on "
+                    "this machine gets 4.)"
                 )
             if custom_id not in self._answers or self._answers[custom_id][0].problem:
                 self._answers[custom_id] = _answers(row, self._endpoint)
 
     def write(self, asked: Iterable[tuple[Article, Sequence[int]]]) -> Iterator[tuple[Article, Summaries]]:
-        """Summaries of articles, each with its lengths, as `LoadedEndpoint.write` has them."""
+        """Yield the summaries of articles, each with its lengths, as `LoadedEndpoint.write` does."""
         for article, lengths in asked:
             yield article, {n: self._summary(article, n) for n in lengths}
 
     def _summary(self, article: Article, n: int) -> EndpointAnswer | EndpointError:
         ids = [custom_id for custom_id, _ in _questions(article, n, self._endpoint, self._seed)]
         first, *drafts = [self._answers.get(custom_id, []) for custom_id in ids]
-        if not any(self._endpoint.is_right(answer, n) for answer in first):  # else none would have been asked for
+        if not any(self._endpoint.is_right(answer, n) for answer in first):  # otherwise none would have been asked for
             first = [*first, *itertools.chain.from_iterable(drafts)]
-        taken = self._endpoint.chosen(first or [EndpointAnswer("", {}, "has no answer for it")], n)
+        taken = self._endpoint.chosen(first or [EndpointAnswer("", {}, "has no answer")], n)
         return EndpointError(f"{self._name} {taken.problem.removesuffix('.')}.") if taken.problem else taken
 
 
 def _answers(row: Mapping[str, Any], endpoint: Endpoint) -> list[EndpointAnswer]:
-    """The answers in a line of results; one with a `problem` where the line is an error's."""
+    """Return the answers in a line of results; for the line of an error, one answer with a `problem`."""
     response = row.get("response")
     said = json.dumps(response.get("body", response) if isinstance(response, dict) else {"error": row.get("error")})
     try:
@@ -104,7 +104,7 @@ def _answers(row: Mapping[str, Any], endpoint: Endpoint) -> list[EndpointAnswer]
 
 
 def _questions(article: Article, n: int, endpoint: Endpoint, seed: int) -> Iterator[tuple[str, Question]]:
-    """The first question for a summary and, where there may be drafts, the one for all of these, each with its id."""
+    """Yield the first question for a summary and, where there may be drafts, the question for all drafts, with ids."""
     questions = [endpoint.question(article.text, n, seed)]
     if endpoint.drafts:
         questions.append(endpoint.question(article.text, n, seed, 1, endpoint.drafts))
@@ -115,11 +115,11 @@ def _questions(article: Article, n: int, endpoint: Endpoint, seed: int) -> Itera
 
 
 def _endpoint_of(stage: Stage) -> Endpoint:
-    """The endpoint of a stage.
+    """Return the endpoint of a stage.
 
     Raises:
-        RecipeError: its system is none behind an endpoint.
+        RecipeError: its system is not an endpoint.
     """
     if not isinstance(stage.generator, Endpoint):
-        raise RecipeError("A batch is answered by an endpoint: name a system openai:MODEL.", settings=("system",))
+        raise RecipeError("Only endpoints answer batches. Name a system openai:MODEL.", settings=("system",))
     return stage.generator

@@ -1,7 +1,7 @@
 """The driver of a run: it starts or resumes the run, trains its policies, and takes it through its stages.
 
-It is the only writer of its run. Rows that are stored are never computed again, so the same function starts and resumes
-a run. A sharded run is created here, and driven by `nws.jobs.drive.sharded_run`.
+The driver is the only process that writes to its run. Stored rows are never computed again, so the same function starts
+and resumes a run. A sharded run is created here, and driven by `nws.jobs.drive.sharded_run`.
 """
 
 import functools
@@ -33,7 +33,7 @@ from nws.jobs.store import RunSpec, Store, new_run_id
 from nws.jobs.store.runs import SILENT_SECONDS
 
 MOST_SHARDS = 10_000
-"""The most shards of a run: each is a row that `nws ls` adds up, and takes seconds to begin."""
+"""The most shards of a run: `nws ls` adds up the rows of all shards, and each takes seconds to start."""
 
 
 def start(
@@ -48,14 +48,14 @@ def start(
     note: str | None = None,
     log_to: Sequence[str] = (),
 ) -> Outcome:
-    """Create a run, called `run_id` or by a new name, and drive it to its end.
+    """Create a run, with the id `run_id` or a new one, and drive it to its end.
 
-    There is no run before its models and machines are known to be there. With `reuse`, now and whenever the run is
-    resumed, summaries that other runs of the store have are copied. `name` and `note` are what people call it and say
-    of it, `log_to` the trackers that it is logged to (`nws.jobs.drive.trackers`).
+    The run is created only when its models and machines are available. With `reuse`, summaries that other runs of the
+    store have are copied, also whenever the run is resumed. `name` and `note` are for people. `log_to` names the
+    trackers that the run is logged to (`nws.jobs.drive.trackers`).
 
     Raises:
-        NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
+        NwsError: a model or a machine is missing, or the store refuses. If the run exists by then, it can be resumed.
     """
     code_version()  # first: it tells which code was imported
     run_id = run_id or new_run_id(plan.job)
@@ -77,11 +77,12 @@ def resume(
     epoch: int | None = None,
     log_to: Sequence[str] = (),
 ) -> Outcome:
-    """Resume a run: only articles without summaries are computed, failed ones again.
+    """Resume a run: compute only articles without summaries, and failed ones again.
 
-    `accelerator` and `actors` replace the recipe's. They do not change the numbers, but for the last digits on another
-    kind of device, and with these the draws of a training. `take_over` replaces a driver that seems to be alive.
-    With `epoch` the run is already the caller's, see `Store.claim_run`. `log_to` are the trackers that it is logged to.
+    `accelerator` and `actors` replace those of the recipe. The numbers stay the same, except that another kind of
+    device may change their last digits and, through them, the draws of a training. `take_over` replaces a driver that
+    seems to be alive. With `epoch` the caller has claimed the run already, see `Store.claim_run`. `log_to` names the
+    trackers that the run is logged to.
 
     Raises:
         NwsError: another driver works on it, there is no such run, or its models, articles or segmentation have
@@ -101,9 +102,9 @@ def resume(
 
 
 def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Console) -> None:
-    """Create a run in a store that nobody else uses, and do all its work; only its progress is shown.
+    """Create a run in a store that nobody else uses, and do all its work; show nothing but its progress.
 
-    No heart beats and nobody watches: an error, or Ctrl-C, is the caller's.
+    There is no heartbeat and no watchdog, and the caller gets every error and Ctrl-C.
 
     Raises:
         NwsError: whatever the work raises.
@@ -118,10 +119,10 @@ def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Co
 
 
 def fetch_models(stages: Iterable[Stage]) -> None:
-    """Download what is not on this machine yet, once, before several actors would.
+    """Download the models that are not on this machine yet, once, before several actors would do so.
 
     Raises:
-        NwsError: a model cannot be had, or is not the one that was recorded.
+        NwsError: a model cannot be loaded, or is not the one that was recorded.
     """
     for ref in dict.fromkeys(ref for stage in stages for ref in stage.models):
         model_folder(ref)
@@ -145,13 +146,13 @@ def _drive(
         for finding in findings:
             run.say(f"Warning: {finding}")
 
-    # A pool lets its driver move every few seconds, and a little later where actors die.
+    # A pool returns to its driver every few seconds, and a little later where actors die.
     stuck_after = max(plan.recipe.stuck_after, SILENT_SECONDS)
     return take_run(store, run_id, console, work, take_over, epoch, stuck_after)
 
 
 def _run_tracked(run: Run, plan: Plan, pools: Pools, log_to: Sequence[str] = ()) -> None:
-    """Do all the work, and log to the trackers: what is added, and the finished run."""
+    """Do all the work of a run, and log its updates and, in the end, its curves to the trackers."""
     with Trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
         _run_all(run, plan, pools, trackers)
         if log_to:
@@ -159,7 +160,7 @@ def _run_tracked(run: Run, plan: Plan, pools: Pools, log_to: Sequence[str] = ())
 
 
 def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
-    """Train what is to be trained, then go through the stages."""
+    """Train the policies, if there are any, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
     word_kinds = _agreed_kinds(run, plan, pools)
@@ -189,9 +190,9 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
 
 
 def _agreed_kinds(run: Run, plan: Plan, pools: Pools) -> str:
-    """The signature of the kinds of words that the run tells, "" for none: all machines must tell the same.
+    """Return the signature of the pipeline that finds kinds of words; "" unless all machines have the same one.
 
-    What the first driver decides is what the run has. A later one that cannot tell the same tells none.
+    The first driver decides for the whole run. A later driver that does not find the same pipeline uses none.
     """
     recorded = run.store.run_info(run.id).word_kinds
     if recorded == "" or plan.language != "en":
@@ -203,19 +204,19 @@ def _agreed_kinds(run: Run, plan: Plan, pools: Pools) -> str:
         return found[0]
     has = ", ".join(signature or "no pipeline" for signature in found)
     wanted = f"the run began with {recorded}" if recorded else "machines differ"
-    run.say(f"Warning: content kept is not split by kind of word: {wanted}, and here there is {has}.")
+    run.say(f"Warning: content kept is not split by kind of word: {wanted}, and this driver finds {has}.")
     return ""
 
 
 def _log_reuse(run: Run, plan: Plan) -> None:
-    """Mark a run as mixed that began with other code or libraries, and say which of its rows are not copied."""
+    """Mark the run as mixed if it began with other code or libraries, and say which systems are not copied."""
     info = run.store.run_info(run.id)
     libraries = info.revisions["libraries"], plan.revisions["libraries"]
     changed = changed_software(info.code_version, code_version(), *libraries)
     if changed:
         run.mix(list(changed))
         now = ", ".join(f"{new} (before: {old})" for new, old in changed.items())
-        run.say(f"Warning: this run goes on with {now}: new numbers of it may differ from its old ones. {MIXED}.")
+        run.say(f"Warning: this run goes on with {now}. New numbers may differ from those stored before. {MIXED}.")
     look_at_sources(run)
     for obstacle, systems in obstacles(plan).items() if info.reuse else ():
         named = "" if len(systems) == len(plan.systems) else f" of {', '.join(systems)}"
@@ -223,12 +224,12 @@ def _log_reuse(run: Run, plan: Plan) -> None:
 
 
 def changed_software(before: str, code: str, recorded: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """The software whose version differs from that at the beginning of a run: the old version by name and new version.
+    """Return the software that has changed since a run began: its old version, by its name and new version.
 
     Args:
         before: the versions of the code that have worked on the run.
         code: the version of the code now.
-        recorded: the versions of the libraries at the beginning.
+        recorded: the versions of the libraries when the run began.
         now: their versions now.
     """
     changed = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
@@ -241,10 +242,10 @@ def changed_software(before: str, code: str, recorded: Mapping[str, str], now: M
 def create_sharded_run(
     store: Store, run_id: str, plan: Plan, spec: RunSpec, drivers: int, shards: int | None, shard_articles: int | None
 ) -> list[str]:
-    """Add a run, for so many drivers, and its shards; the ids of the shards.
+    """Create a run for that many drivers, and its shards. Returns the ids of the shards.
 
     Raises:
-        NwsError: a model is missing, the articles cannot be divided, or the store refuses. There is no run then.
+        NwsError: a model is missing, the articles cannot be divided, or the store refuses. No run is created then.
     """
     if spec.address is None:
         fetch_models(plan.training_and_stages)  # once, before several drivers would
@@ -254,23 +255,23 @@ def create_sharded_run(
 
 
 def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[tuple[RunSpec, int]]:
-    """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
+    """Divide a run into that many shards, or into as many as it takes for each to have at most that many articles.
 
-    The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
-    one dataset, or of several. No shard is empty: there are fewer of them if there are fewer bundles.
+    The datasets are put one after the other, and each shard is a stretch of that sequence. So it has a part of one
+    dataset or of several. No shard is empty: there are fewer shards if there are fewer bundles.
 
     Args:
-        plan: of the whole run.
-        spec: the same; the specs of shards differ by their articles.
-        shards: how many.
-        articles: of each, a number that is rounded up to whole bundles; `shards` is None then.
+        plan: the plan of the whole run.
+        spec: the spec of the whole run; the specs of shards differ from it by their articles.
+        shards: the number of shards.
+        articles: the articles of each shard, rounded up to whole bundles; `shards` is None then.
 
     Raises:
         RecipeError: articles are streamed, or there would be too many shards.
     """
     streamed = [corpus.name for corpus in plan.corpora if corpus.ids is None]
     if streamed:
-        raise RecipeError(f"Shards need to know all articles, and {', '.join(streamed)} is streamed: download it.")
+        raise RecipeError(f"A streamed dataset cannot be divided into shards. Download {', '.join(streamed)} first.")
     counts = [len(corpus.ids) for corpus in plan.corpora if corpus.ids is not None]
     size = plan.recipe.bundle_size
     bundles = sum(-(-count // size) for count in counts)
@@ -279,17 +280,17 @@ def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | Non
         shards = -(-bundles // -(-articles // size))
     shards = min(shards, bundles)
     if shards > MOST_SHARDS:
-        raise RecipeError(f"That is {shards} shards; there may be {MOST_SHARDS}.")
+        raise RecipeError(f"These would be {shards} shards, and a run has at most {MOST_SHARDS}.")
     return [_shard(plan, spec, parts) for parts in parts_of(counts, size, shards)]
 
 
 def parts_of(counts: Sequence[int], size: int, shards: int) -> Iterator[list[tuple[int, int, int]]]:
-    """The parts of each shard: the number of a dataset, and from which of its articles to before which they go.
+    """Yield the parts of each shard: the index of a dataset, the index of the first article, and that after the last.
 
     Args:
-        counts: how many articles each dataset has.
-        size: articles of a bundle.
-        shards: how many, at most as many as there are bundles. They differ by one bundle at most.
+        counts: the number of articles in each dataset.
+        size: the number of articles in a bundle.
+        shards: the number of shards, at most that of bundles. Their sizes differ by at most one bundle.
     """
     bundles = [(number, first) for number, count in enumerate(counts) for first in range(0, count, size)]
     bounds = [shard * len(bundles) // shards for shard in range(shards + 1)]

@@ -1,4 +1,4 @@
-"""What a submission would run, without running it, and how long that would take, as earlier runs of its store say."""
+"""What a submission would run, and how long that would take, judging by earlier runs of its store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from nws.core.models.endpoint import Endpoint
-from nws.jobs.drive.ask import Requests, requests_of
+from nws.jobs.drive.ask import Requests, estimate_requests
 from nws.jobs.drive.pools import Engine
 from nws.jobs.drive.progress import duration
 from nws.jobs.recipes.base import LENGTHS, SHOWN
@@ -17,23 +17,23 @@ from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 from nws.jobs.store import RunInfo, seconds_of_driver
 
 _ROW_BYTES, _WORD_BYTES = 460, 6
-"""Of a summary in a store with its indexes, and of each of its words (docs/scale.md)."""
-# What decides how many articles and summaries a run has, and not what each of them takes; and what costs no time.
-_NO_MATTER = {"datasets", "seed", "predictions", *LENGTHS, *SHOWN}
-_NO_MATTER |= {"wait_for_machines", "stuck_after", "stop_after_equal_failures"}
-# Of a run, about so many seconds at most do not grow with its articles: Ray starts, and models are loaded.
+"""The bytes of a summary in a store with its indexes, and of each of its words (docs/scale.md)."""
+# Recipe keys that change only the number of articles or summaries, or that cost no time.
+_IRRELEVANT_KEYS = {"datasets", "seed", "predictions", *LENGTHS, *SHOWN}
+_IRRELEVANT_KEYS |= {"wait_for_machines", "stuck_after", "stop_after_equal_failures"}
+# The most seconds of a run that do not grow with its articles: Ray starts, and models are loaded.
 _LOADING_SECONDS = 60
-# Times what an earlier run says: a machine is busier at one time than at another.
+# An estimate is multiplied by these, since a machine is busier at one time than at another.
 _LEAST, _MOST = 0.8, 1.25
 # Articles a second with the models and systems of the recipe `paper`, articles of 640 words (docs/gpu.md).
 _H100, _H200 = 24.3, 27.1
 
 
 def describe(plan: Plan) -> dict[str, Any]:
-    """Articles, systems, rows, models with revisions, requests and metrics of a run, as plain values.
+    """Describe a run by plain values: articles, systems, rows, models with revisions, requests and metrics.
 
-    `rows` counts the summaries: one of each length by every system, and one uncut by those with a length of their own.
-    `articles` and `rows` are None where a streamed dataset does not tell its size.
+    `rows` is the number of summaries: one of each length by every system, and an uncut one by systems that choose their
+    length. `articles` and `rows` are None where a streamed dataset does not tell its size.
     """
     articles = plan.articles
     each = _WORD_BYTES if plan.recipe.length_unit == "words" else 1
@@ -64,7 +64,7 @@ def describe(plan: Plan) -> dict[str, Any]:
 
 
 def _training(plan: Plan) -> dict[str, Any] | None:
-    """What policies are trained on, and how many updates each policy has; None where nothing is trained."""
+    """Describe the training articles, the updates of each policy and the reward; None where nothing is trained."""
     if plan.training is None:
         return None
     sizes = (sum(1 for _ in corpus) if corpus.ids is None else len(corpus.ids) for corpus in plan.train_corpora)
@@ -78,25 +78,25 @@ def _training(plan: Plan) -> dict[str, Any] | None:
 
 
 def _requests(plan: Plan) -> dict[str, dict[str, int | None] | None]:
-    """The requests to each endpoint, by system (`Requests`). None: nobody knows how many articles there are.
+    """Return the fields of `Requests` for each endpoint, by system; None where the number of articles is unknown.
 
-    Where answers of other runs are copied, there are fewer.
+    There are fewer requests where answers of other runs are copied.
     """
     return {
-        endpoint.signature: None if plan.articles is None else asdict(requests_of(plan, stage, endpoint, plan.articles))
+        endpoint.signature: None if plan.articles is None else asdict(estimate_requests(plan, stage, endpoint, plan.articles))
         for stage in plan.stages
         if isinstance(endpoint := stage.generator, Endpoint)
     }
 
 
 def size_text(size: float) -> str:
-    """Bytes for people: `0.9 MB`, `12 GB`."""
+    """Format bytes for people: `0.9 MB`, `12 GB`."""
     unit, name = (1e9, "GB") if size >= 1e9 else (1e6, "MB")
     return f"{size / unit:.{0 if size >= 10 * unit else 1}f} {name}"
 
 
 def print_description(described: dict[str, Any], console: Console) -> None:
-    """A description for people, one fact a line."""
+    """Print a description, one fact a line."""
 
     def line(name: str, value: object) -> None:
         console.print(f"{name:<13} {value}", highlight=False, soft_wrap=True)
@@ -115,27 +115,27 @@ def print_description(described: dict[str, Any], console: Console) -> None:
             line(kind, revision)
     for system, requests in described["requests"].items():
         counted = "unknown number of requests" if requests is None else str(Requests(**requests))
-        line("requests", f"{system}: {counted}; fewer where other runs have the texts")
+        line("requests", f"{system}: {counted}; fewer if answers are copied from other runs")
     for name, file in described["predictions"].items():
         line("predictions", f"{name}: {file}")
     for system in described["systems"]:
         line("system", f"{system} (oracle)" if described["kinds"][system] == "oracle" else system)
     line("n", ", ".join(map(str, described["n"])) + ("" if described["unit"] == "words" else f" {described['unit']}"))
     rows = "unknown" if described["rows"] is None else described["rows"]
-    line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")
+    line("rows", f"{rows} (articles x systems x n, and an uncut summary by each system that chooses its length)")
     if described["store_bytes"] is not None:
-        line("store", f"about {size_text(described['store_bytes'])}, besides the texts of new articles")
+        line("store", f"about {size_text(described['store_bytes'])}, and the texts of new articles")
     for name in ("segmentation", "bertscore", "seed"):
         line(name, described[name])
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How long a run would take.
+    """An estimate of how long a run would take.
 
     Attributes:
-        basis: what it rests on, or why nothing is known, in words.
-        seconds: of the whole run, the least and the most that is probable; None where nothing is known.
+        basis: the run that the estimate is based on, or why there is no estimate, in words.
+        seconds: the range that the time of the whole run probably lies in; None where there is no estimate.
     """
 
     basis: str
@@ -148,14 +148,14 @@ def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], 
     Without such a run, the time of the recipe `paper` is estimated from measured cards.
 
     Args:
-        plan: what it would run.
+        plan: the plan of the run.
         described: its description, see `describe`.
-        runs: those of its store, the newest first.
-        engine: what would run it.
+        runs: the runs of its store, the newest first.
+        engine: the engine that would run it.
     """
     articles, summaries = described["articles"], described["rows"]
     if articles is None:
-        return Estimate("not known: the dataset does not tell how many articles it has. Set --limit")
+        return Estimate("unknown: the dataset does not tell how many articles it has. Set --limit")
     wanted = _decisive(plan.recipe.model_dump(mode="json"))
     alike = (
         run
@@ -173,11 +173,11 @@ def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], 
         )
     if run is None:
         return Estimate(
-            "not known: the store has no finished run of this recipe on such a device. Submit one with a small "
-            "--limit; every run says how long it still takes, once its first articles are done"
+            "unknown: the store has no finished run of this recipe on this kind of device. Submit one with a small "
+            "--limit. Every run shows the time left once its first articles are done"
         )
     took = run.worked_seconds + seconds_of_driver(run)
-    # A part does not grow: all of a training, and some of any. One grows with articles, which are read, or summaries.
+    # Some time does not grow: that of a training, and of loading. The rest grows with articles, or with summaries.
     most_fixed = took if plan.training is not None else min(took, _LOADING_SECONDS)
     factors = (articles / run.articles_done, summaries / run.summaries)
     ends = [fixed + (took - fixed) * factor for fixed in (0.0, most_fixed) for factor in factors]
@@ -186,18 +186,18 @@ def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], 
 
 
 def _engine(run: RunInfo) -> Engine:
-    """What ran a run."""
+    """Return the engine that ran a run."""
     if run.address is not None:
         return "cluster"
     return "inline" if (run.device or "").startswith("inline,") else "ray"
 
 
 def _decisive(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in recipe.items() if name not in _NO_MATTER}
+    return {name: value for name, value in recipe.items() if name not in _IRRELEVANT_KEYS}
 
 
 def print_estimate(estimated: Estimate, console: Console) -> None:
-    """Print how long a run would take, or why nobody knows."""
+    """Print how long a run would take, or why that is unknown."""
     time = estimated.basis
     if estimated.seconds is not None:
         time = f"{' to '.join(map(duration, estimated.seconds))} ({estimated.basis})"

@@ -32,7 +32,7 @@ from nws.core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_
 from nws.core.text.length import UNCUT
 from nws.core.text.model_outputs import CLEANING_MARK, without_thoughts
 from nws.core.types import CHOSEN_SCORES, BundleResult
-from nws.jobs.drive.ask import answered
+from nws.jobs.drive.ask import ask_endpoint
 from nws.jobs.drive.run import Run
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import PaidText, Reusable
@@ -225,7 +225,7 @@ def divide(
     if paid is not None and isinstance(endpoint, Endpoint):
         scored = stage.with_systems(stage.name, Stored(paid.system))
         most = None if plan.articles is None else plan.articles - len(finished)
-        asked = answered(run, plan, stage, endpoint, map(paid.given, rest(False)), most)
+        asked = ask_endpoint(run, plan, stage, endpoint, map(paid.given, rest(False)), most)
         return finished, [Part(map(paid.given, rest(True)), scored), Part(asked, scored, is_asked=True)]
     return finished, [Part(rest(True), stage.narrowed(missing), reusable), Part(rest(False), stage, reusable)]
 

@@ -24,7 +24,7 @@ from nws.core.text.length import count_words
 from nws.core.text.reader import naming, read_rows
 from nws.core.text.rows import recognise_fields, to_article
 from nws.core.whole_files import replacing
-from nws.jobs.drive.ask import count_requests, with_summaries
+from nws.jobs.drive.ask import count_requests, with_answers
 from nws.jobs.installation import code_version
 
 if TYPE_CHECKING:  # which refusals need not wait for
@@ -248,7 +248,7 @@ def _asked(
     for found in answers.write(asked) if answers else LoadedEndpoint(endpoint, stage.seed).write(asked):
         if found is None:
             continue
-        summarized = with_summaries(*found, endpoint, stage)
+        summarized = with_answers(*found, endpoint, stage)
         if summarized.error:
             yield [], [(summarized.key, summarized.error)]
         else:

@@ -89,7 +89,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> 
     shown = nws("submit", "phase1", "--dry-run")
     assert shown.code == 0
     assert "rows          1848 (articles x systems x n" in shown.out
-    assert "time          not known: the store has no finished run of this recipe" in shown.out
+    assert "time          unknown: the store has no finished run of this recipe" in shown.out
     # A model that cannot be had is an error now, and not at night.
     refused = nws("submit", "phase1", "--dry-run", "--encoder", "bert-base-uncased")
     assert "86b5e0934494bd15c9632b12f734a8a67f723594" in refused.out

@@ -94,15 +94,15 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
 def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
     """As `parameters` let them be, of which one may let models write without a limit."""
     for changes, counts in (
-        ({}, "6 requests, which read at most about [\\d,]+ tokens and write at most 336"),
-        ({"endpoint": {"drafts": 4}}, "6 to 30 requests, .* write at most 1,680"),
-        ({"endpoint.parameters.max_completion_tokens": 4000}, "6 requests, .* write at most 24,000"),
-        ({"endpoint.parameters.max_tokens": None}, "6 requests, .* write without a limit"),
+        ({}, "6 requests, with at most about [\\d,]+ input tokens and at most 336 output tokens"),
+        ({"endpoint": {"drafts": 4}}, "6 to 30 requests, .* at most 1,680 output tokens"),
+        ({"endpoint.parameters.max_completion_tokens": 4000}, "6 requests, .* at most 24,000 output tokens"),
+        ({"endpoint.parameters.max_tokens": None}, "6 requests, .* unlimited output tokens"),
     ):
         said = io.StringIO()
         print_description(describe(planned(tiny_models, **changes)), Console(file=said, width=500))
         (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
-        assert re.search(rf"openai:tiny\|prompt=ad6eb8d0.*: {counts}; fewer where other runs have the texts", told)
+        assert re.search(rf"openai:tiny\|prompt=ad6eb8d0.*: {counts}; fewer if answers are copied", told)
     assert server.asked == [], "and it sends none"
 
 

@@ -89,5 +89,5 @@ def test_what_people_read() -> None:
         print_estimate(told, Console(file=out, width=200))
         return out.getvalue().splitlines()
 
-    assert printed(Estimate("not known: no T4")) == ["time          not known: no T4"]
+    assert printed(Estimate("unknown: no T4")) == ["time          unknown: no T4"]
     assert printed(Estimate("a run", (60.0, 7260.0))) == ["time          60 s to 2 h 1 min (a run)"]

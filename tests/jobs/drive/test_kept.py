@@ -189,4 +189,4 @@ def test_machines_that_differ_tell_no_kinds(
     assert set(kinds(store, found).values()) == {None}
     assert store.run_info(found).word_kinds == ""
     told = console.file.getvalue().replace("\n", " ")
-    assert "not split by kind of word: machines differ, and here there is no pipeline, en_core_web_sm" in told
+    assert "not split by kind of word: machines differ, and this driver finds no pipeline, en_core_web_sm" in told

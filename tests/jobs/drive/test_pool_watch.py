@@ -105,8 +105,8 @@ def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
         patch.setattr("nws.jobs.drive.driver.code_version", lambda: "0123456789ab-dirty+ba9876543210")
         after = resume(store, outcome.run_id, said)
     before = after.code_version.split(", ")[0]
-    assert f"0123456789ab-dirty+ba9876543210 (before: {before}): new numbers of it may differ" in said.getvalue()
-    assert any("its old ones. No other run copies" in line.text for line in store.newest_log(outcome.run_id, 9))
+    assert f"0123456789ab-dirty+ba9876543210 (before: {before}). New numbers may differ" in said.getvalue()
+    assert any("those stored before. No other run copies" in line.text for line in store.newest_log(outcome.run_id, 9))
     assert (after.mixed, after.code_version) == (True, f"{before}, 0123456789ab-dirty+ba9876543210")
     assert run(store).reused == 0
 

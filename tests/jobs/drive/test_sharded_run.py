@@ -295,7 +295,7 @@ def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan
 def test_what_cannot_be_divided_is_refused(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(start(store, plan, shards=100)) == 8, "there are no more shards than bundles"
     monkeypatch.setattr(driver, "MOST_SHARDS", 7)
-    with pytest.raises(RecipeError, match="That is 8 shards; there may be 7"):
+    with pytest.raises(RecipeError, match="would be 8 shards, and a run has at most 7"):
         driver.create_sharded_run(store, "other", plan, plan.run_spec(), 1, None, 1)
 
 
