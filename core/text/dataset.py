@@ -305,7 +305,7 @@ def _read_once(opened: OpenDataset, needs_reference: bool = True) -> OpenDataset
     dataset = opened.dataset
     where = opened.place if opened.files else f"{opened.name} (split {opened.split})"
     after = f" after the first {dataset.skip}, which are skipped" if dataset.skip else ""
-    nothing = CorpusError(f"{where} holds no article{after}.")
+    nothing = CorpusError(f"{where} has no article{after}.")
     rows = opened.rows(())
     first = next(rows, None)
     if first is None:

@@ -93,7 +93,7 @@ def _resume_shards(
     opened: "Store", run: str, target: TargetOptions, actors: ActorOptions, resuming: options.ResumeOptions
 ) -> "Outcome":
     from nws.cluster.job_api import Head
-    from nws.jobs.drive.sharded_run import drive_sharded_run, drivers_here, drivers_there
+    from nws.jobs.drive.sharded_run import drive_sharded_run, local_drivers, cluster_drivers
 
     opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)
@@ -102,9 +102,9 @@ def _resume_shards(
     if target.address:
         head = Head(target.address)
         address = head.address
-        start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
+        start = cluster_drivers(opened, run, head, actors.accelerator, actors.actors)
     else:
-        start = drivers_here(opened, run, target.engine, actors.accelerator, actors.actors)
+        start = local_drivers(opened, run, target.engine, actors.accelerator, actors.actors)
     return drive_sharded_run(opened, run, start, at_once, err, address, resuming.take_over)
 
 

@@ -76,7 +76,7 @@ def write(
     from nws.core.text.language import common_language
     from nws.jobs.drive.batch_file import BatchAnswers, batch_requests
     from nws.jobs.drive.progress import run_progress
-    from nws.jobs.drive.write_file import added_to, read_articles, write_summaries
+    from nws.jobs.drive.write_file import open_for_adding, read_articles, write_summaries
     from nws.jobs.recipes.load import load_recipe, parse_settings
     from nws.jobs.recipes.sweep_plan import stage_to_write
     from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
@@ -105,22 +105,23 @@ def write(
         return
     answers = None if options.batch_in is None else BatchAnswers(options.batch_in, articles, stage)
     each = len(stage.lengths)
-    with added_to(options.output) as (out, there):
+    with open_for_adding(options.output) as (out, there):
         states = write_summaries(articles, stage, out, options.output, there, answers, err.print)
         written = next(states)
-        with run_progress(err, len(articles) * each, done=written.there * each, unit="texts") as advance:
+        with run_progress(err, len(articles) * each, done=written.already_written * each, unit="texts") as advance:
             for state in states:
                 failed = len(state.failures) - len(written.failures)
-                advance((state.now - written.now) * each, failed * each)
+                advance((state.articles_now - written.articles_now) * each, failed * each)
                 written = state
+    done = written.already_written
     if as_json:
-        counts = {"summaries": written.summaries, "articles": written.now, "already_written": written.there}
-        counts["other_lines"] = written.others
+        counts = {"summaries": written.summaries, "articles": written.articles_now, "already_written": done}
+        counts["other_lines"] = written.other_lines
         print(json.dumps({"file": str(options.output), **counts, "failures": dict(written.failures)}))
     elif options.output is not None:
-        again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        others = f" {counted(written.others, 'line')} of other articles, systems, lengths or code stayed."
-        others *= written.others > 0
+        again = f" {counted(done, 'article')} had summaries already." if done else ""
+        others = f" {counted(written.other_lines, 'line')} of other articles, systems, lengths or code were kept."
+        others *= written.other_lines > 0
         err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}{others}")
     if written.cut:
         share = f"{len(written.cut)} of {counted(written.summaries, 'summary')}"

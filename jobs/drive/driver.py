@@ -21,10 +21,10 @@ from nws.core.models import model_folder
 from nws.core.stage import Stage
 from nws.core.text.dataset import OpenDataset
 from nws.core.text.word_kinds import INSTALL, find_kinds
-from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
+from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, check_sources, open_pools, stage_work
 from nws.jobs.drive.reuse import obstacles, reuse_keys
 from nws.jobs.drive.run import Outcome, Run, take_run
-from nws.jobs.drive.stages import check_outputs, lacking_kept, require_complete, run_stage, score_kept
+from nws.jobs.drive.stages import check_outputs, articles_without_kept, require_complete, run_stage, score_kept
 from nws.jobs.drive.trackers import Trackers, curve_scalars
 from nws.jobs.installation import code_version
 from nws.jobs.recipes.job import plan_again
@@ -93,7 +93,7 @@ def resume(
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
     plan = plan_again(run.job, values, *store.parent_decided(run_id))
     require_same_revisions(run.revisions, plan.revisions, run_id)
-    if run.state == "done" and not run.failures and not lacking_kept(store, run_id):  # only to be logged again
+    if run.state == "done" and not run.failures and not articles_without_kept(store, run_id):  # only to be logged again
         no_pools = Pools(run.device, plan.recipe.stuck_after, make_work)
         return _drive(store, run_id, plan, no_pools, console, log_to, take_over, epoch)
     fetch_models(plan.training_and_stages)
@@ -180,7 +180,7 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     announced = array("Q")
     for stage in plan.stages:
         run_stage(run, plan, stage, pools, announced)
-    if lacking := lacking_kept(run.store, run.id, word_kinds):
+    if lacking := articles_without_kept(run.store, run.id, word_kinds):
         score_kept(run, plan, lacking, pools)
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))
     for stage in plan.stages:
@@ -217,7 +217,7 @@ def _log_reuse(run: Run, plan: Plan) -> None:
         run.mix(list(changed))
         now = ", ".join(f"{new} (before: {old})" for new, old in changed.items())
         run.say(f"Warning: this run goes on with {now}. New numbers may differ from those stored before. {MIXED}.")
-    look_at_sources(run)
+    check_sources(run)
     for obstacle, systems in obstacles(plan).items() if info.reuse else ():
         named = "" if len(systems) == len(plan.systems) else f" of {', '.join(systems)}"
         run.say(f"Nothing{named} is copied from other runs: {obstacle}.")

@@ -1,6 +1,6 @@
-"""The pools of workers of a run: in this process, on a Ray of its own, or on the cluster of its driver.
+"""The pools of workers of a run: in this process, on a local Ray, or on the cluster of the driver.
 
-A watch compares what the workers of a pool compute with.
+A watch compares the software and the arithmetic of a pool's workers with those of the driver.
 """
 
 import functools
@@ -26,16 +26,16 @@ from nws.jobs.drive.run import Run
 from nws.jobs.recipes.base import RunRecipe
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
-# CUDA itself, about 0.5 GB, and the memory of passes: an actor with four models of BERT-base's size had 3.4 GB on an
-# H100 in float32, of which weights 1.8, and 2.1 GB in float16, of which weights 0.9. With some room.
+# CUDA itself takes about 0.5 GB, and forward passes take memory, too. On an H100, an actor with four models of the size
+# of BERT-base took 3.4 GB in float32 (1.8 GB of it weights), and 2.1 GB in float16 (0.9 GB weights). This leaves room.
 _BESIDE_WEIGHTS = 2_600_000_000
-# A batch of a generator is as large as memory lets it be. With less than this it is so small that the GPU waits.
+# The batch of a generator is as large as memory allows. With less memory than this, it is too small to fill the GPU.
 _GENERATING = 8_000_000_000
 
 MIXED = "No other run copies rows of this one"
 
 Engine = Literal["ray", "inline", "cluster"]
-# Makes the work of a stage from the stage, a device and a share of its memory; called in the driver's process.
+# Makes the work of a stage, from the stage, a device and a share of the device's memory. The driver calls it.
 MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 
 
@@ -44,14 +44,14 @@ class Pools:
     """Opens the pools of a run.
 
     Attributes:
-        device: of the run, in words.
-        stuck_after: how many seconds any task may take, see `ActorPool`.
-        make_work: makes the work of a sweep.
-        torch_device: where workers compute, `cuda` or `cpu`.
-        memory_fraction: the part of a GPU's memory that each worker may take, if there is a limit.
-        actors: what each actor of Ray pins, and how many there are; None for a worker in this process.
-        is_alike: whether workers are known to multiply as this process does.
-        ask_machines: calls a picklable function on every machine with workers, and returns all answers.
+        device: the run's device, in words.
+        stuck_after: the most seconds that a task may take, see `ActorPool`.
+        make_work: a function that makes the work of a sweep.
+        torch_device: the device of the workers, `cuda` or `cpu`.
+        memory_fraction: the share of a GPU's memory that each worker may take, if there is a limit.
+        actors: the resources of each Ray actor and the number of actors; None for a worker in this process.
+        same_arithmetic: whether workers are known to multiply as this process does.
+        ask_machines: a function that calls a picklable function on every machine with workers, and returns all answers.
     """
 
     device: str | None
@@ -60,26 +60,26 @@ class Pools:
     torch_device: str = "cpu"
     memory_fraction: float | None = None
     actors: ActorPlan | None = None
-    is_alike: bool = True
+    same_arithmetic: bool = True
     ask_machines: Callable[[Callable[[], str]], list[str]] = lambda ask: [ask()]
 
     def open_sweep(self, stage: Stage) -> AbstractContextManager[SweepPool]:
-        """The pool of a stage that summarises."""
+        """Open the pool of a stage that summarises."""
         work = self.make_work(stage, self.torch_device, self.memory_fraction)
         if self.actors is None:
             return nullcontext(inline_sweeps(work))
         return sweeps_on_ray(work, *self.actors, self.stuck_after)
 
     def open_episodes(self, stage: Stage) -> AbstractContextManager[EpisodePool]:
-        """The pool of a training."""
+        """Open the pool of a training."""
         make_runner = functools.partial(make_episode_runner, stage, self.torch_device, self.memory_fraction)
         if self.actors is None:
             return nullcontext(inline_episodes(make_runner))
         return episodes_on_ray(make_runner, *self.actors, self.stuck_after)
 
     def arithmetic(self) -> str | None:
-        """How the workers will multiply (`nws.cluster.dispatcher.WorkerInfo`); None if only they can tell."""
-        if not self.is_alike:
+        """Describe how the workers will multiply (`nws.cluster.dispatcher.WorkerInfo`); None if only they can tell."""
+        if not self.same_arithmetic:
             return None
         from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic  # which import torch
 
@@ -87,7 +87,7 @@ class Pools:
 
 
 def stage_work(stage: Stage, device: str, memory_fraction: float | None) -> Work:
-    """The work of a stage that summarises."""
+    """Make the work of a stage that summarises."""
     return Work(
         functools.partial(make_segmenter, stage.to_segment),
         functools.partial(make_sweeper, stage, device, memory_fraction),
@@ -98,12 +98,12 @@ def stage_work(stage: Stage, device: str, memory_fraction: float | None) -> Work
 def open_pools(
     recipe: RunRecipe, engine: Engine, console: Console, make_work: MakeWork = stage_work, stages: Sequence[Stage] = ()
 ) -> Iterator[Pools]:
-    """The pools on the machines that a recipe asks for.
+    """Open the pools on the machines that a recipe asks for.
 
-    `stages` are those of the run, whose models are on this machine: actors share a GPU only if the models have room.
+    `stages` are the stages of the run. Their models must be on this machine: actors share a GPU only if all fit.
 
     Raises:
-        ClusterError: Ray cannot start or be joined, or has not what the recipe asks for.
+        ClusterError: Ray cannot be started or joined, or lacks the machines that the recipe asks for.
     """
     if engine == "inline":
         import torch  # a driver of Ray needs none
@@ -115,14 +115,14 @@ def open_pools(
     with _session(engine, console) as session:
         say = functools.partial(console.print, markup=False)
         resources, actors = choose_actors(session, recipe, stages, say)
-        # Ray does not hide the GPUs from an actor that pins none.
+        # Ray does not hide the GPUs from an actor that asks for none.
         device = "cuda" if resources.num_gpus else "cpu"
         # Actors that share a GPU would otherwise take its memory from each other.
         shared = resources.num_gpus if 0 < resources.num_gpus < 1 else None
         fraction = recipe.gpu_memory_fraction or shared
-        plan, is_alike = (resources, actors), engine == "ray" and device == "cpu"
+        plan, same_arithmetic = (resources, actors), engine == "ray" and device == "cpu"
         yield Pools(
-            *(f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, is_alike),
+            *(f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, same_arithmetic),
             *([ask_machines] if engine == "cluster" else []),
         )
 
@@ -130,11 +130,13 @@ def open_pools(
 def choose_actors(
     session: Session, recipe: RunRecipe, stages: Sequence[Stage], say: Callable[[str], None]
 ) -> ActorPlan:
-    """The resources of each actor, and the number of actors. Says why so many share a GPU if no recipe sets it.
+    """Choose the resources of each actor, and the number of actors.
+
+    Where the recipe does not set `gpus_per_actor`, `say` gets the reason why that many actors share a GPU.
 
     Raises:
-        ClusterError: there is not what the recipe asks for.
-        NwsError: there are GPUs to share, and a model cannot be had, or is not the one that was recorded.
+        ClusterError: the machines that the recipe asks for are not there.
+        NwsError: actors might share a GPU, and a model cannot be loaded, or is not the one that was recorded.
     """
     accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
 
@@ -149,16 +151,16 @@ def choose_actors(
     machines = gpu_nodes(None if is_any_gpu(accelerator) else accelerator)
     has_bfloat16 = all(card.capability >= AMPERE for node in machines for card in node.cards)
     sharing = choose_sharing(machines, actor_bytes(stages, has_bfloat16), recipe.gpu_memory_fraction)
-    say(f"{sharing.reason} `gpus_per_actor` in the recipe sets another share.")
+    say(f"{sharing.reason} To use another share, set `gpus_per_actor` in the recipe.")
     return plan(recipe.actors, sharing.share(gpus, recipe.actors))
 
 
 def actor_bytes(stages: Sequence[Stage], has_bfloat16: bool) -> int:
-    """The bytes of a GPU's memory that an actor needs, about: those of the stage that needs the most.
+    """Estimate the bytes of GPU memory that an actor needs: those of the stage that needs the most.
 
     Args:
-        stages: those of a run; a model that is not on this machine is fetched.
-        has_bfloat16: whether the GPU has; if not, generators that would run in it run in float32.
+        stages: the stages of a run; a model that is not on this machine is fetched.
+        has_bfloat16: whether the GPU supports bfloat16; if not, generators that would use it run in float32.
     """
     return max(_stage_bytes(stage, has_bfloat16) for stage in stages)
 
@@ -192,7 +194,7 @@ def _session(engine: Engine, console: Console) -> Iterator[Session]:
 
 
 class PoolWatch:
-    """A watch on the actors of one pool. `device` has the resources of each, in words."""
+    """A watch on the actors of one pool. `device` describes the resources of each actor."""
 
     def __init__(self, run: Run, device: str | None) -> None:
         self._run = run
@@ -200,8 +202,8 @@ class PoolWatch:
         self._workers: tuple[WorkerInfo, ...] = ()
         self._equal: set[Software] = {(), software()}
 
-    def look(self, actors: Actors) -> None:
-        """Compare and show the actors as they are now; called every few seconds, or more often.
+    def check_actors(self, actors: Actors) -> None:
+        """Record the present actors, and compare their software with the driver's. Called every few seconds or more.
 
         Raises:
             FencedError: the run is no longer this driver's.
@@ -213,7 +215,7 @@ class PoolWatch:
             self.compare(worker.software for worker in self._workers)
 
     def compare(self, reported: Iterable[Software]) -> None:
-        """Compare the software of processes with that of this one; to be called before their rows are stored.
+        """Compare the software of processes with that of this one. Must be called before their rows are stored.
 
         Raises:
             FencedError: the run is no longer this driver's.
@@ -223,13 +225,13 @@ class PoolWatch:
             different = differences(other, software())
             if different and self._run.mix(different):
                 self._run.say(
-                    f"Warning: a process of this run computes with {', '.join(different)}, and its driver with "
-                    f"something else: their numbers may differ. {MIXED}. Install the same on every machine."
+                    f"Warning: a process of this run computes with {', '.join(different)}, unlike its driver, so their "
+                    f"numbers may differ. {MIXED}. Install the same versions on every machine."
                 )
 
 
 def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
-    """Record how the workers of a run multiply from now on, and warn if that is another way than before.
+    """Record how the workers of a run multiply from now on, and warn if they multiply in another way than before.
 
     Raises:
         FencedError: the run is no longer this driver's.
@@ -241,17 +243,17 @@ def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
     every = list(dict.fromkeys([*before, *now]))
     if len(every) > 1 and every != before:
         run.say(
-            f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
-            "differ in the seventh digit from those of one kind of machine. A training that is resumed here may "
-            "draw other summaries than it would have drawn there."
+            f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Scores may differ in "
+            "the seventh digit from those of a run on one kind of machine. A training that is resumed here may draw "
+            "other summaries than it would have drawn on the earlier machines."
         )
 
 
-def look_at_sources(run: Run) -> None:
-    """Mark a run as mixed whose sources were edited while it worked: what was imported late may be of the edited ones.
+def check_sources(run: Run) -> None:
+    """Mark a run as mixed if NWS's sources were edited while it worked: modules imported late may be the edited ones.
 
     Raises:
         FencedError: the run is no longer this driver's.
     """
     if not are_as_imported() and run.mix(["edited sources"]):
-        run.say(f"Warning: NWS's sources were edited after this process had begun. {MIXED}.")
+        run.say(f"Warning: NWS's sources were edited after this process had started. {MIXED}.")

@@ -19,14 +19,14 @@ _BETWEEN_MARKS_SECONDS = 1.0
 _SECONDS_BETWEEN_LINES = 60.0
 _BAR_WIDTH = 20
 
-# Called with the number of articles that have just been finished, and of those that have just failed.
+# Called with the number of articles that were finished since the last call, and the number of those that failed.
 Advance = Callable[[int, int], None]
-# Called with what the fields of `nws.jobs.store.Progress` of these names are now.
+# Called with the new values of fields of `nws.jobs.store.Progress`.
 Show = Callable[..., None]
 
 
 def duration(seconds: float) -> str:
-    """In words, rounded: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    """Format a time in words, rounded: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -39,9 +39,9 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time between two landings, and how many were finished in it.
+    """A stretch of time between two landings of results, and the number of articles finished in it.
 
-    It does not begin with the work: models are loaded before. `gap` is the longest time between two landings in it.
+    It does not begin with the work, since models are loaded first. `gap` is the longest time between two landings.
     """
 
     seconds: float
@@ -49,19 +49,19 @@ class Span:
     gap: float = 0.0
 
     def later(self, seconds: float) -> "Span":
-        """The span after some seconds in which nothing was finished; those of a gap are no silence."""
+        """Extend the span by seconds in which nothing was finished. Only seconds beyond its longest gap count."""
         return Span(self.seconds + max(0.0, seconds - self.gap), self.finished, max(0.0, self.gap - seconds))
 
     @property
     def rate(self) -> float | None:
-        """How many were finished per second; None if nothing was finished in it."""
+        """The number finished per second; None if nothing was finished."""
         return self.finished / self.seconds if self.finished > 0 and self.seconds > 0 else None
 
     def seconds_left(self, remaining: int) -> float | None:
-        """What the remaining ones take at this rate; None while there is none.
+        """Return the seconds that the remaining ones take at this rate; None while the rate is unknown.
 
-        Since the span goes on while nothing lands for longer than usual, so does the estimate: it grows with a silence,
-        and never says that all is nearly done because it should be.
+        The span, and so the estimate, grows while nothing lands for longer than usual. So the estimate never claims
+        that the work is nearly done only because it was expected to be.
         """
         if remaining <= 0:
             return 0.0
@@ -69,10 +69,10 @@ class Span:
 
 
 class Pace:
-    """How fast it goes of late: in the last four minutes, and further back where fewer than eight bundles landed then.
+    """The recent speed: over the last four minutes, or longer where fewer than eight bundles landed in them.
 
-    A mark is the beginning of a second in which some were finished, since actors may land together, and how many had
-    been finished before it. So a span has what its first landing brought, and not what its last one is bringing.
+    A mark is the beginning of a second in which results landed, since several actors may land together, with the number
+    finished before it. So a span counts what its first landing brought, and not what its last one brings.
     """
 
     def __init__(self, finished: int = 0) -> None:
@@ -80,7 +80,7 @@ class Pace:
         self._marks: deque[tuple[float, int]] = deque()
 
     def add(self, now: float, finished: int) -> None:
-        """`finished` in all had been finished at `now`, some of them just then."""
+        """Note that `finished` in all are finished at the time `now`, some of them just then."""
         if not self._marks or now - self._marks[-1][0] >= _BETWEEN_MARKS_SECONDS:
             self._marks.append((now, self._finished))
         self._finished = finished
@@ -88,7 +88,7 @@ class Pace:
             self._marks.popleft()
 
     def span(self, now: float) -> Span:
-        """The span up to now."""
+        """Return the span up to now."""
         if len(self._marks) < 2:
             return Span(0.0, 0)
         (began, before), (ended, finished) = self._marks[0], self._marks[-1]
@@ -96,14 +96,14 @@ class Pace:
         return Span(ended - began, finished - before, gap).later(now - ended)
 
 
-class Minutes:
-    """Says once a minute that it is time for another line."""
+class MinuteTimer:
+    """A timer that says once a minute that another line is due."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
 
     def is_due(self) -> bool:
-        """Whether a minute has passed since the last time that this was so, or since the beginning."""
+        """Return whether a minute has passed since this last returned True, or since the beginning."""
         if time.monotonic() - self._last < _SECONDS_BETWEEN_LINES:
             return False
         self._last = time.monotonic()
@@ -111,9 +111,9 @@ class Minutes:
 
 
 class _Tally:
-    """The count of a run: finished, failed, total, and the speed; each of its stages has the same total.
+    """The counts of a run: finished, failed and total, and the speed. Each of its stages has the same total.
 
-    `stage` is the number of the one that is counted, and how many there are.
+    `stage` is the number of the counted stage, from 0, and the number of stages.
     """
 
     def __init__(self, total: int | None, done: int, unit: str, stage: tuple[int, int]) -> None:
@@ -134,11 +134,11 @@ class _Tally:
 
     @property
     def finished(self) -> int:
-        """In this stage and those before it."""
+        """The number finished in this stage and those before it."""
         return self._before + self._finished
 
     def line(self) -> str:
-        """All stages together in few characters: `138/300 · 2.3/s · about 70 s left`."""
+        """Describe all stages together in few characters: `138/300 · 2.3/s · about 70 s left`."""
         counts = f"{self.finished}/{'?' if self.of_run is None else self.of_run}{self._unit}"
         failed = f", {self._failed} failed" if self._failed else ""
         span, left = self._pace.span(time.monotonic()), ""
@@ -152,7 +152,7 @@ class _Tally:
         return Text(self.line())
 
     def fields(self) -> dict[str, Any]:
-        """Of `nws.jobs.store.Progress`: of the stage."""
+        """Return the fields of `nws.jobs.store.Progress` for this stage."""
         span = self._pace.span(time.monotonic())
         counts = {"finished": self._finished, "failed": self._failed, "total": self._total}
         return counts | {"span_seconds": span.seconds, "span_finished": span.finished}
@@ -171,22 +171,22 @@ def run_progress(
     show: Show = _ignore,
     unit: str = "articles",
     stage: tuple[int, int] = (0, 1),
-    minutes: Minutes | None = None,
+    minutes: MinuteTimer | None = None,
 ) -> Iterator[Advance]:
-    """Show progress while the block runs: a bar on a terminal, elsewhere a line a minute, and one at the end of all.
+    """Show progress while the block runs: a bar on a terminal; elsewhere a line a minute, and one after the last stage.
 
     Args:
-        console: where to.
-        total: articles of the run, or whatever is counted; None if unknown.
-        done: those that an earlier driver finished.
-        note: called with the line of every minute, and with one at the end of the stage.
-        show: called at once and whenever something was finished.
-        unit: what is counted.
-        stage: the number of the stage, from 0, and how many there are, each with so many articles.
-        minutes: when the lines of a run are due, whichever of its stages they come from.
+        console: the console that shows it.
+        total: the articles of the run, or whatever is counted; None if unknown.
+        done: the number that an earlier driver finished.
+        note: a function that gets a line every minute, and one at the end of the stage.
+        show: a function that gets the counts at once and whenever something was finished.
+        unit: the name of what is counted.
+        stage: the number of the stage, from 0, and the number of stages, each with `total` articles.
+        minutes: the timer of the lines, which all stages of a run share.
     """
     tally = _Tally(total, done, unit, stage)
-    minutes = minutes or Minutes()
+    minutes = minutes or MinuteTimer()
     is_terminal, printed = sys.stderr.isatty(), ""
     show(unit=unit, newest=None, **tally.fields())
     with _bar(console, tally) if is_terminal else nullcontext(lambda: None) as look:
@@ -211,7 +211,7 @@ def run_progress(
 
 @contextmanager
 def _bar(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
-    # Rich's own time left counts down while nothing lands, and then stays at a second.
+    # Not Rich's own estimate: it counts down while nothing lands, and then stays at one second.
     with Progress(BarColumn(bar_width=_BAR_WIDTH), RenderableColumn(tally), console=console) as progress:
         task = progress.add_task("", total=tally.of_run, completed=tally.finished)
         yield lambda: progress.update(task, completed=tally.finished)

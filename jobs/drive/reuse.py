@@ -1,11 +1,11 @@
-"""The bundles of a stage: copies of summaries that other runs of the store have, and parts that are computed.
+"""The reuse of summaries: which of a stage are copied from other runs of the store, and which are computed.
 
-An article gets its copies in the transaction that stores its other summaries. So it has all summaries of a stage or
-none, whoever dies in between. The SQL is in `nws.jobs.store.articles`.
+The copies of an article are stored in the same transaction as its other summaries. So it has all summaries of a stage
+or none, even if a process dies in between. The SQL is in `nws.jobs.store.articles`.
 
 A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
-arithmetic and the article. The first four make the system's key (`SystemRow.reuse_key`, see `reuse_keys`). The other
-two are compared where rows are looked for.
+arithmetic and the article. The first four make the system's key (`SystemRow.reuse_key`, see `reuse_keys`). The
+arithmetic and the article are compared when rows are looked up.
 """
 
 import hashlib
@@ -35,25 +35,25 @@ from nws.core.types import CHOSEN_SCORES, BundleResult
 from nws.jobs.drive.ask import ask_endpoint
 from nws.jobs.drive.run import Run
 from nws.jobs.recipes.plan import Plan
-from nws.jobs.store import PaidText, Reusable
+from nws.jobs.store import EndpointText, Reusable
 
 Bundles: TypeAlias = Iterator[Sequence[Article]]
-# The system and n of a summary.
+# A system and an n: the place of a summary within its article.
 Place: TypeAlias = tuple[str, int]
 
 ROWS_AT_ONCE = 10_000
-"""The rows of a transaction that copies: 0.14 s of CPU on SQLite, for which its other writers wait."""
+"""The rows of one copying transaction: 0.14 s of CPU on SQLite, during which other writers wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bundles of a stage that are computed alike.
+    """Bundles of a stage that are computed in the same way.
 
     Attributes:
-        bundles: without the articles that are finished.
+        bundles: the bundles, without finished articles.
         stage: the systems and lengths that are computed.
-        reusable: the rows that are copied beside them.
-        is_asked: whether an endpoint is asked for what the stage scores.
+        reusable: the rows that are copied in addition.
+        is_asked: whether an endpoint is asked for the texts that the stage scores.
     """
 
     bundles: Bundles
@@ -63,16 +63,16 @@ class Part:
 
 
 def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]") -> Iterator[tuple[Article, ...]]:
-    """The run's bundles, in corpus order, that hold an article not `finished`.
+    """Yield the run's bundles that have an unfinished article, in corpus order.
 
-    A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
-    batch, and a resumed run must give the numbers of an undisturbed one.
+    A bundle is always whole and always has the same articles: the last digits of embeddings depend on the other texts
+    of a batch, and a resumed run must give the numbers of an undisturbed run.
 
     Args:
-        plan: what the run runs.
-        finished: the articles in other bundles are not made, unless they are streamed.
-        announced: gets the numbers of the ids of all articles, see `nws.core.types`: when their dataset's turn
-            comes, or as they are read from a stream.
+        plan: the plan of the run.
+        finished: the finished articles. Unless articles are streamed, bundles with only finished articles are not read.
+        announced: gets the ids of all articles as numbers, see `nws.core.types`: when the turn of their dataset comes,
+            or as they are read from a stream.
     """
     size = plan.recipe.bundle_size
     for corpus in plan.corpora:
@@ -93,19 +93,19 @@ def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, 
 
 
 def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[np.bool_]:
-    """Whether the bundle of each article has an unfinished article, (articles,)."""
+    """Return whether the bundle of each article has an unfinished article, (articles,)."""
     unfinished = ~finished.holds(ids)
     any_in_bundle: NDArray[np.bool_] = np.logical_or.reduceat(unfinished, np.arange(0, len(ids), size))
     return np.repeat(any_in_bundle, size)[: len(ids)]
 
 
 def reuse_keys(plan: Plan) -> dict[str, str]:
-    """The key of each system whose rows may be copied, by its name."""
+    """Return the reuse key of each system whose rows may be copied, by name of the system."""
     return {system.signature: _key(plan, stage, system) for stage, system, obstacle in _systems(plan) if not obstacle}
 
 
 def obstacles(plan: Plan) -> dict[str, list[str]]:
-    """Why rows are not copied: the systems by the reason. Policies, which are trained for their run, are left out."""
+    """Return the reasons why rows are not copied, with their systems. Policies belong to their run and are left out."""
     named: dict[str, list[str]] = {}
     for _, system, obstacle in _systems(plan):
         if obstacle and not isinstance(system, PolicySystem):
@@ -130,7 +130,7 @@ def _key(plan: Plan, stage: Stage, system: Writer) -> str:
 
 
 def _systems(plan: Plan) -> Iterator[tuple[Stage, Writer, str]]:
-    """Every system of a run with its stage, and why its rows may not be copied; "" if they may."""
+    """Yield every system of a run with its stage, and the reason why its rows may not be copied; "" if they may."""
     obstacle_of_run = _obstacle_of_run(plan)
     for stage in plan.stages:
         for system in stage.writers:
@@ -140,34 +140,34 @@ def _systems(plan: Plan) -> Iterator[tuple[Stage, Writer, str]]:
 def _obstacle_of_run(plan: Plan) -> str:
     unknown = [name for name, version in plan.revisions["libraries"].items() if not is_known(version)]
     if unknown:
-        return f"no version tells the code of {', '.join(unknown)} (installed editable?)"
+        return f"the version of {', '.join(unknown)} does not identify its code (installed editable?)"
     if not are_as_imported():
-        return "NWS's sources were edited after this process had begun"
-    return "the run has plugins, and nothing tells what these import" if "plugins" in plan.revisions else ""
+        return "NWS's sources were edited after this process had started"
+    return "the run has plugins, and what these import is unknown" if "plugins" in plan.revisions else ""
 
 
 def _obstacle(stage: Stage, system: Writer) -> str:
     precisions = sorted({stage.precision, stage.metrics.bertscore.precision} - {"float32"})
     if precisions:
-        return f"in {' and '.join(precisions)} a row depends on what else is in its batch"
+        return f"in {' and '.join(precisions)}, a row depends on the other texts of its batch"
     if isinstance(system, PolicySystem):
-        return "policies are their run's own"
+        return "policies belong to the run that trained them"
     return "predictions are scored in each run" if isinstance(system, Predictions) else ""
 
 
 def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], str | None]) -> Reusable | None:
-    """The rows of other runs that a stage may copy; None if there are none, or the run computes everything itself."""
+    """Find the rows of other runs that a stage may copy; None if there are none, or if the run does not reuse."""
     info = run.store.run_info(run.id)
     keys = [key for system, key in reuse_keys(plan).items() if system in stage.signatures]
     sources = run.store.runs_with_reuse_keys(run.id, keys) if info.reuse and keys else {}
     if not sources:
         return None
-    # Of this machine, which imports torch. Of another, that of the rows so far, or of the newest run: if its workers
-    # multiply in another way, the run says so, and is a mixed one.
+    # For this machine, torch tells the arithmetic. For another, that of the run's rows so far is assumed, or that of
+    # the newest other run. If its workers then multiply in another way, the run says so and is marked as mixed.
     way = arithmetic() or next(reversed(info.arithmetic), None) or next(iter(sources.values()))
     equal_sources = tuple(source for source, source_way in sources.items() if source_way == way)
     if isinstance(stage.generator, Endpoint):
-        # An endpoint writes another text each time, and the cuts of an article are to be of one text.
+        # An endpoint writes another text each time, and all cuts of an article must come from the same text.
         equal_sources = equal_sources[:1]
     if not equal_sources:
         return None
@@ -179,20 +179,20 @@ def divide(
 ) -> tuple[ArticleIds, list[Part]]:
     """Copy the articles of which other runs have all summaries, and divide the other bundles into two parts.
 
-    In the first part other runs have some summaries of each bundle, and only the rest is computed; in the second they
-    have none. Of an endpoint, the first part has all texts from other runs, which are only scored, and the second asks
-    for the missing ones.
+    For the bundles of the first part, other runs have some summaries, and only the others are computed. For those of
+    the second part, they have none. With an endpoint, all texts of the first part come from other runs and are only
+    scored, and for the second part the missing texts are requested.
 
     Returns:
-        The articles that are finished now, and the parts.
+        The finished articles after copying, and the parts.
     """
     endpoint = stage.generator
-    paid = PaidTexts(run, stage, endpoint) if isinstance(endpoint, Endpoint) else None
+    paid = EarlierTexts(run, stage, endpoint) if isinstance(endpoint, Endpoint) else None
     bundles = unfinished_bundles(plan, finished, announced)
     if reusable is None and paid is None:
         return finished, [Part(bundles, stage)]
     everything, missing = stage.places, set[Place]()
-    # Of each bundle that is not copied whole: whether something is known of it.
+    # For each bundle that is not copied whole: whether other runs have some of it.
     are_known, copied = bytearray(), array("Q")
     at_once = max(1, ROWS_AT_ONCE // (len(everything) * plan.recipe.bundle_size))
     while batch := list(itertools.islice(bundles, at_once)):
@@ -200,21 +200,21 @@ def divide(
         unfinished = [_without(bundle, finished) for bundle in batch]
         lacking = _copy_whole(run, stage, reusable, list(itertools.chain.from_iterable(unfinished)), copied)
         if paid is not None:
-            lacking = paid.lacking(lacking)
+            lacking = paid.missing(lacking)
         for bundle in unfinished:
             if each := [lacking[article.id] for article in bundle if article.id in lacking]:
                 union = frozenset[Place]().union(*each)
                 are_known.append(union != everything if paid is None else not union)
                 missing |= union if are_known[-1] else set()
     if copied:
-        run.say(f"Copied {len(copied)} articles that other runs of this store have; --no-reuse computes them anew.")
+        run.say(f"Copied {len(copied)} articles from other runs of this store. --no-reuse computes them anew.")
         finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
     if any(are_known):
         run.say(
-            "Summaries that other runs of this store have are copied, and only the rest is computed; --no-reuse "
-            "computes them anew."
+            "Summaries that other runs of this store have are copied, and only the others are computed. --no-reuse "
+            "computes all anew."
             if paid is None
-            else f"Texts of {paid.system} that other runs have are scored anew, and not asked for again."
+            else f"Texts of {paid.system} that other runs have are scored anew, and not requested again."
         )
 
     def rest(is_known: bool) -> Bundles:
@@ -225,8 +225,8 @@ def divide(
     if paid is not None and isinstance(endpoint, Endpoint):
         scored = stage.with_systems(stage.name, Stored(paid.system))
         most = None if plan.articles is None else plan.articles - len(finished)
-        asked = ask_endpoint(run, plan, stage, endpoint, map(paid.given, rest(False)), most)
-        return finished, [Part(map(paid.given, rest(True)), scored), Part(asked, scored, is_asked=True)]
+        asked = ask_endpoint(run, plan, stage, endpoint, map(paid.with_texts, rest(False)), most)
+        return finished, [Part(map(paid.with_texts, rest(True)), scored), Part(asked, scored, is_asked=True)]
     return finished, [Part(rest(True), stage.narrowed(missing), reusable), Part(rest(False), stage, reusable)]
 
 
@@ -237,7 +237,7 @@ def _without(bundle: Sequence[Article], finished: ArticleIds) -> tuple[Article, 
 def _copy_whole(
     run: Run, stage: Stage, reusable: Reusable | None, articles: Sequence[Article], copied: "array[int]"
 ) -> dict[str, frozenset[Place]]:
-    """Copy the articles of which other runs have all summaries. Returns what each of the others lacks, by its id."""
+    """Copy the articles of which other runs have all summaries. Returns what each other article lacks, by its id."""
     ids = [article.id for article in articles]
     copyable = run.store.known_summaries(reusable, ids) if reusable else {}
     lacking = {id_: stage.places - copyable.get(id_, set()) for id_ in ids}
@@ -248,8 +248,8 @@ def _copy_whole(
     return {id_: places for id_, places in lacking.items() if places}
 
 
-class PaidTexts:
-    """The texts of an endpoint in other runs that sent it the same requests: URL, model, prompt and parameters.
+class EarlierTexts:
+    """The texts of an endpoint in other runs that sent it the same requests (URL, model, prompt and parameters).
 
     Attributes:
         system: the endpoint's name.
@@ -262,32 +262,32 @@ class PaidTexts:
         reuses = run.store.run_info(run.id).reuse
         self._sources = run.store.runs_that_asked(run.id, self.system) if reuses else []
 
-    def lacking(self, ids: Iterable[str]) -> dict[str, frozenset[Place]]:
-        """The texts of each article that no other run has, by its id."""
+    def missing(self, ids: Iterable[str]) -> dict[str, frozenset[Place]]:
+        """Return the texts of each article that no other run has, by its id."""
         paid = self._read(list(ids))
         return {id_: frozenset((self.system, n) for n in self._asked if n not in paid.get(id_, {})) for id_ in ids}
 
-    def given(self, bundle: Sequence[Article]) -> Sequence[Article]:
-        """The articles with the texts that other runs have."""
+    def with_texts(self, bundle: Sequence[Article]) -> Sequence[Article]:
+        """Return the articles with the texts that other runs have."""
         paid = self._read([article.id for article in bundle])
         return tuple(self._with_drafts(article, paid.get(article.id, {})) for article in bundle)
 
-    def _read(self, ids: Sequence[str]) -> dict[str, dict[int, PaidText]]:
-        paid = self._store.paid_texts(self._sources, self.system, ids) if self._sources else {}
-        # What earlier code has stored may be thoughts that were cut to n words. Where they are kept, the name says so.
+    def _read(self, ids: Sequence[str]) -> dict[str, dict[int, EndpointText]]:
+        paid = self._store.endpoint_texts(self._sources, self.system, ids) if self._sources else {}
+        # Earlier code may have stored a model's thoughts, cut to n words. The system's name says if they are wanted.
         may_think = CLEANING_MARK in self.system
         return {
             id_: {n: one for n, one in of_id.items() if may_think or without_thoughts(one.text) == one.text}
             for id_, of_id in paid.items()
         }
 
-    def _with_drafts(self, article: Article, paid: Mapping[int, PaidText]) -> Article:
+    def _with_drafts(self, article: Article, paid: Mapping[int, EndpointText]) -> Article:
         drafts = [draft for n in self._asked if n in paid for draft in self._drafts(n, paid[n])]
         values = article.dataset, article.split, article.key, article.text, article.references
         return SummarizedArticle(*values, tuple((self.system, draft) for draft in drafts))
 
-    def _drafts(self, n: int, paid: PaidText) -> list[Draft]:
-        """One text, uncut and cut to every length, or the text of a length; with what was stored beside it."""
+    def _drafts(self, n: int, paid: EndpointText) -> list[Draft]:
+        """Return an uncut text and its cuts to every length, or the text of one length, with its extra values."""
         extra = {"text_from": paid.run_id} | {name: v for name, v in paid.extra.items() if name != CHOSEN_SCORES}
         drafts = [Draft(n, paid.text, extra=extra)]
         if n == UNCUT:

@@ -1,6 +1,6 @@
-"""A run that this process drives: its rows and log, its heartbeat, its beginning and its end.
+"""A run that this process drives: its rows and log, its heartbeat, its start and its end.
 
-The fence keeps two drivers from writing at once: `nws.jobs.store.lifecycle`.
+A fence keeps two drivers from writing at the same time: see `nws.jobs.store.lifecycle`.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from nws.cluster.article_work import pool_warnings
 from nws.core.article import Article
 from nws.core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
 from nws.core.types import Failure, Landed
-from nws.jobs.drive.progress import Advance, Minutes, run_progress
+from nws.jobs.drive.progress import Advance, MinuteTimer, run_progress
 from nws.jobs.drive.watchdog import watchdog
 from nws.jobs.store import LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
 from nws.jobs.store.runs import require_epoch
@@ -38,8 +38,8 @@ _INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
 class Outcome:
     """The state of a run when its driver ends.
 
-    `articles` counts those with all summaries, `reused` the summaries that are copies. `seconds` is the time that
-    drivers worked on it.
+    `articles` is the number of articles with all summaries, `reused` that of summaries copied from other runs, and
+    `seconds` the time that drivers have worked on the run.
     """
 
     run_id: str
@@ -52,29 +52,29 @@ class Outcome:
 
 
 def outcome_of(run: RunInfo) -> Outcome:
-    """The state of a run now."""
+    """Return the present state of a run."""
     seconds = run.worked_seconds + seconds_of_driver(run)
     return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
 def _without_names(message: str, article: Article) -> str:
-    """The message without the id and the key of the article."""
+    """Remove the id and the key of the article from a message."""
     names = "|".join(re.escape(name) for name in (article.id, article.key) if name)
     return re.sub(rf"(?<!\w)(?:{names})(?!\w)", "", message)
 
 
 class Run(RunWriter):
-    """A run that this process drives. While its `with` block runs, a thread tells the store that the driver lives.
+    """A run that this process drives. While its `with` block runs, a thread sends heartbeats to the store.
 
-    Its methods and those of its `store` wait for a store that is away, for an hour at most. The heartbeat does not: it
-    keeps its lines for a later beat.
+    Its methods and those of its `store` wait for an unreachable store, for an hour at most. The heartbeat does not
+    wait: it keeps its lines for a later beat.
 
-    The thread would beat on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after`
-    seconds: the run can then be resumed elsewhere.
+    The thread would go on while the driver hangs. So it pauses if the driver has not called `moved` for `stuck_after`
+    seconds; the run can then be resumed elsewhere.
 
-    `stop_after_equal_failures` articles that fail in a row for one reason end the work.
+    The work ends after `stop_after_equal_failures` articles in a row that fail for the same reason.
 
-    Lines go to the `console`, and progress to `progress_console`, by default the same.
+    Lines go to `console`, and progress to `progress_console`, by default the same console.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Run(RunWriter):
         super().__init__(self.store, run_id, epoch)
         self._console = console
         self._progress_console = progress_console or console
-        self._minutes = Minutes()
+        self._minutes = MinuteTimer()
         self.stop_after_equal_failures: int | None = None
         self._last_reason: tuple[str, str] | None = None
         self._equal_failures = 0
@@ -106,24 +106,24 @@ class Run(RunWriter):
         self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
     def say(self, text: str) -> None:
-        """Print a line, and have it stored in the run's log with the next beat."""
+        """Print a line, and store it in the run's log with the next heartbeat."""
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Have a line stored that the console need not show."""
+        """Store a line in the run's log without printing it."""
         with self._lock:
             self._lines.append(LogLine(datetime.now(UTC), text))
 
     def show(self, **changes: Any) -> None:
-        """Store the driver's progress with the next beat: fields of `nws.jobs.store.Progress` that have changed."""
+        """Store changed fields of `nws.jobs.store.Progress` with the next heartbeat."""
         now = datetime.now(UTC)
         self._at = replace(self._at or Progress(now, stage=""), recorded_at=now, **changes)
 
     def progress(
         self, stage: str, total: int | None, done: int = 0, unit: str = "articles", place: tuple[int, int] = (0, 1)
     ) -> AbstractContextManager[Advance]:
-        """Show, log and store the progress of a stage, see `run_progress`; `place` is its number, and how many."""
+        """Show, log and store the progress of a stage, see `run_progress`. `place` is its number and that of stages."""
         show = functools.partial(self.show, stage=stage)
         return run_progress(self._progress_console, total, done, self.note, show, unit, place, self._minutes)
 
@@ -134,7 +134,7 @@ class Run(RunWriter):
         systems: Sequence[str] = (),
         reusable: Reusable | None = None,
     ) -> None:
-        """See `RunWriter.record`. What fails is noted in the log.
+        """Store results, see `RunWriter.record`, and log the failures among them.
 
         Raises:
             NwsError: too many articles have failed for one reason.
@@ -148,24 +148,24 @@ class Run(RunWriter):
                 self._require_other_reasons(article, failures.get(article.id))
 
     def _require_other_reasons(self, article: Article, failure: Failure | None) -> None:
-        """Count articles that failed in a row, as they land, with the same class and message; refuse one too many."""
+        """Count articles that failed in a row with the same class and message, as they land; stop at one too many."""
         reason = None if failure is None else (failure.error_class, _without_names(failure.message, article))
         self._equal_failures = self._equal_failures + 1 if reason == self._last_reason else 1
         self._last_reason = reason
         if failure is not None and self._equal_failures == self.stop_after_equal_failures:
             raise NwsError(
                 f"{self._equal_failures} articles in a row failed for the same reason, so the run was stopped. The "
-                f"last one, {article.key!r}: {failure.error_class}: {failure.message} Mend the cause, then: nws resume "
-                f"{self.id}. It tries them again, and then all that were not tried. To let a run go on regardless, set "
-                "stop_after_equal_failures to null in its recipe."
+                f"last one, {article.key!r}: {failure.error_class}: {failure.message} Fix the cause, then run: nws "
+                f"resume {self.id}. It retries these articles and goes on with the rest. If a run should go on "
+                "regardless of failures, set stop_after_equal_failures to null in its recipe."
             )
 
     def check(self) -> None:
-        """Note that the driver moves, and stop it if it has to stop.
+        """Note that the driver does not hang, and stop it if it has to stop.
 
         Raises:
             StoreError: another driver took the run over (`FencedError`), or the store refuses.
-            CancelledError: somebody asked for an end.
+            CancelledError: somebody cancelled the run.
         """
         self.moved()
         if self._reason is not None:
@@ -181,8 +181,8 @@ class Run(RunWriter):
             hangs = seconds > self._stuck_after
             if hangs and not self._paused:
                 self.say(
-                    f"The driver has not moved for {seconds:.0f} s. Until it does, it is not heard of any more, and "
-                    "the run may be resumed elsewhere. Where work takes so long, raise stuck_after in the recipe."
+                    f"The driver has made no progress for {seconds:.0f} s. Until it does, it sends no heartbeats, so "
+                    "the run may be resumed elsewhere. If work takes this long, raise stuck_after in the recipe."
                 )
             if not (hangs and self._paused):
                 self._beat()  # the first time once more, so that the silence has a reason
@@ -213,19 +213,19 @@ class Run(RunWriter):
 
 @contextlib.contextmanager
 def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> Iterator[int | None]:
-    """Hold a pending run while its job gets ready to drive it: opens datasets, fetches models, waits for machines.
+    """Hold a pending run while its job prepares to drive it: opens datasets, fetches models, waits for machines.
 
-    A job that dies meanwhile leaves a run whose driver is gone, not one that is pending for ever, and one that cannot
-    begin ends the run as failed. A run that has ended before stays as it is until it is driven.
+    If the job dies meanwhile, the run's driver is gone, but the run is not pending for ever. If the job cannot begin,
+    the run fails. A run that ended earlier stays as it is until it is driven.
 
     Args:
-        store: where the run is.
-        run_id: which.
-        epoch: with which the job was submitted, None for a job that NWS did not submit.
-        console: where it is told that the store is away.
+        store: the store of the run.
+        run_id: the run.
+        epoch: the epoch with which the job was submitted; None for a job that NWS did not submit.
+        console: the console that shows when the store is unreachable.
 
     Yields:
-        The epoch with which the run is to be claimed then, None for a run that must be free.
+        The epoch with which to claim the run afterwards; None for a run that must be free.
 
     Raises:
         FencedError: the run is no longer this job's.
@@ -245,15 +245,15 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
 
 @contextlib.contextmanager
 def held(store: Store, run_id: str, epoch: int, console: Console, stuck_after: float = math.inf) -> Iterator[Run]:
-    """Let the heart of a claimed run beat. An error ends the run, if it is still this driver's."""
+    """Send the heartbeats of a claimed run while the block runs. An error ends the run if this driver still has it."""
     try:
         with Run(store, run_id, epoch, console, stuck_after) as run:
             yield run
     finally:
-        if (error := sys.exception()) and not isinstance(error, FencedError):  # else it is another driver's to end
-            is_away = isinstance(error, StoreUnavailableError)  # it was waited for already
+        if (error := sys.exception()) and not isinstance(error, FencedError):  # then another driver ends the run
+            is_away = isinstance(error, StoreUnavailableError)  # the driver has waited for the store already
             writer = (store if is_away else _patient(store, console)).writer(run_id, epoch)
-            # Fenced off: the run has ended already, or is another's.
+            # FencedError: the run has ended already, or another driver has it.
             with contextlib.suppress(FencedError, *([StoreUnavailableError] if is_away else [])):
                 if isinstance(error, _INTERRUPTIONS):
                     writer.finish("interrupted")
@@ -270,13 +270,13 @@ def take_run(
     epoch: int | None = None,
     stuck_after: float = math.inf,
 ) -> Outcome:
-    """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
+    """Claim a run, do its work with heartbeats, and end it as done, as interrupted, or as failed with its error.
 
-    An interruption is no error: it is in the outcome, and the run can be resumed. A driver that dies without a word is
-    recorded by its watchdog. For `stuck_after` see `Run`, for the others `Store.claim_run`.
+    An interruption is not an error: it is in the outcome, and the run can be resumed. If the driver dies without a
+    message, its watchdog records that. For `stuck_after` see `Run`, for the other arguments `Store.claim_run`.
 
     Raises:
-        StoreError: another driver works on it, or there is no such run.
+        StoreError: another driver works on the run, or there is no such run.
         NwsError: whatever the work raises.
     """
     patient = _patient(store, console)

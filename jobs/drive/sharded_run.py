@@ -1,7 +1,7 @@
-"""A sharded run in work: its parent process starts drivers, each of which claims shards until none is left.
+"""The parent process of a sharded run: it starts drivers, each of which claims shards until none is left.
 
-Each shard is an ordinary run, and the drivers find it in the store. So the parent process computes nothing, and drivers
-go on without it. They are processes on this machine, or jobs of a Ray cluster.
+Each shard is an ordinary run, which drivers find in the store. So the parent process computes nothing, and drivers go
+on without it. They are processes on this machine, or jobs of a Ray cluster.
 """
 
 import functools
@@ -22,7 +22,7 @@ from rich.console import Console
 from nws.cluster.job_api import Head
 from nws.core.errors import CancelledError, ClusterError, FencedError, NwsError, StoreError, StoreUnavailableError
 from nws.jobs.drive.run import Outcome, Run, held, take_run
-from nws.jobs.drive.ship import death_of, options_of, ship_job
+from nws.jobs.drive.ship import death_of, actor_options, ship_job
 from nws.jobs.installation import python_command
 from nws.jobs.store import RunInfo, Store, has_lost_driver, is_driven
 
@@ -31,7 +31,7 @@ NWS = python_command("nws.jobs.cli")
 _WAIT_SECONDS = 2.0
 _LAST_CHARACTERS = 2_000
 MOST_STARTS = 3
-"""The starts of each driver, on average: another one is started for one that has died."""
+"""The most starts for each driver, on average: a driver that has died is replaced."""
 _PAUSE_SECONDS = 0.5
 _STOP_SECONDS = 60.0
 
@@ -41,8 +41,8 @@ class ShardDriver:
     """A driver that was started.
 
     Attributes:
-        name: e.g. `pid 123`.
-        ended: returns None while it works, an empty text after it has ended in order, else how it died.
+        name: its name, such as `pid 123`.
+        ended: a function that returns None while the driver works, "" after a regular end, or how it died.
     """
 
     name: str
@@ -50,17 +50,20 @@ class ShardDriver:
 
 
 StartDriver: TypeAlias = Callable[[int], ShardDriver]
-"""Starts a driver, with the epoch of the sharded run. It may raise ClusterError."""
+"""A function that starts a driver with the epoch of the sharded run. It may raise ClusterError."""
 
 
-def drivers_here(
+def local_drivers(
     store: Store, run_id: str, engine: str, accelerator: str | None = None, actors: int | None = None
 ) -> StartDriver:
-    """Processes, which outlive this one. `accelerator` and `actors` replace the recipe's."""
+    """Return a function that starts drivers as processes, which outlive this one.
+
+    `accelerator` and `actors` replace those of the recipe.
+    """
 
     def start(epoch: int) -> ShardDriver:
         said = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed when the process has ended)
-        options = ["--epoch", str(epoch), "--engine", engine, *options_of(accelerator, actors)]
+        options = ["--epoch", str(epoch), "--engine", engine, *actor_options(accelerator, actors)]
         process = subprocess.Popen(
             [*NWS, "drive", run_id, *options],
             stdin=subprocess.DEVNULL,
@@ -84,40 +87,41 @@ def drivers_here(
     return start
 
 
-def drivers_there(
+def cluster_drivers(
     store: Store, run_id: str, head: Head, accelerator: str | None = None, actors: int | None = None
 ) -> StartDriver:
-    """Jobs of a cluster, which share its machines; each waits for its own as long as the cluster lets it."""
+    """Return a function that starts drivers as jobs of a cluster, where each waits for its share of the machines."""
     run = store.run_info(run_id)
 
     def start(epoch: int) -> ShardDriver:
-        name = ship_job(store, head, run, epoch, options_of(accelerator, actors))
+        name = ship_job(store, head, run, epoch, actor_options(accelerator, actors))
         return ShardDriver(f"job {name}", functools.partial(death_of, head, name))
 
     return start
 
 
 def is_driven_now(run: RunInfo) -> bool:
-    """Whether a run has a driver that seems to be alive, as seen from this machine."""
+    """Return whether a run has a driver that seems to be alive, as seen from this machine."""
     return is_driven(run, socket.gethostname(), datetime.now(UTC))
 
 
 def drive_shards(
     store: Store, run_id: str, epoch: int, drive: Callable[[Store, str, int], Outcome], console: Console
 ) -> Outcome | None:
-    """Drive shards of a run, one after the other, until none is left to claim and no other driver may lose its own.
+    """Drive shards of a run, one after the other, until all have ended.
 
-    If nobody else does, the driver that has waited for the last of them ends the run, too.
+    The driver waits for the shards of other drivers, and takes them over if these die. If the parent process is gone,
+    a driver also ends the sharded run.
 
     Args:
-        store: where the run is.
-        run_id: the parent of the shards.
-        epoch: of the process that has started this one.
-        drive: drives a shard that was claimed with this epoch, in a store that waits for its database.
-        console: where errors of shards are printed.
+        store: the store of the run.
+        run_id: the sharded run.
+        epoch: the epoch of the parent process that has started this one.
+        drive: a function that drives a claimed shard, by store, id and epoch. Its store waits for the database.
+        console: the console that shows errors of shards.
 
     Returns:
-        The outcome of the shard with which this driver was interrupted; None if it was not.
+        The outcome of the shard at which this driver was interrupted; None if it was not interrupted.
 
     Raises:
         StoreUnavailableError: the store did not come back.
@@ -135,7 +139,7 @@ def drive_shards(
                 outcome = drive(patient, shard.id, shard.driver_epoch)
         except StoreUnavailableError:
             raise
-        except NwsError as error:  # of this shard: it is stored
+        except NwsError as error:  # the shard has failed, and its error is stored
             console.print(f"{shard.id}: {error}", markup=False)
             continue
         if outcome.state == "interrupted" and patient.run_info(shard.id).cancel_requested_at is None:
@@ -145,10 +149,10 @@ def drive_shards(
 
 
 def _end_run(store: Store, run_id: str, epoch: int, console: Console) -> None:
-    """End a run whose shards are all done, unless its parent process does: it may have died."""
+    """End a run whose shards are all done, if its parent process has died."""
     if not is_driven_now(store.run_info(run_id)) and all(shard.state == "done" for shard in store.shards(run_id)):
         with suppress(FencedError):  # another driver has ended it
-            take_run(store, run_id, console, lambda run: run.say("Ended by a driver of its shards"), epoch=epoch)
+            take_run(store, run_id, console, lambda run: run.say("A driver of its shards ended the run"), epoch=epoch)
 
 
 def drive_sharded_run(
@@ -160,29 +164,29 @@ def drive_sharded_run(
     address: str | None = None,
     take_over: bool = False,
 ) -> Outcome:
-    """Start so many drivers, and see to it that they drive what is not done of a sharded run. It may be resumed so.
+    """Start or resume a sharded run: start that many drivers, and watch them until all its shards have ended.
 
-    An interruption stops them, too, and is in the outcome. A parent process that is replaced leaves them alone: each
-    ends the shard that it is at, and the new one waits for that.
+    An interruption also stops the drivers, and is in the outcome. When another parent process takes the run over, this
+    one leaves its drivers alone: each ends its present shard, and the new parent process waits for that.
 
     Args:
-        store: where the run is.
-        run_id: which.
-        start: starts a driver.
-        drivers: how many are at work at once.
-        console: where the progress is shown.
-        address: of the cluster where they run; None for this machine.
-        take_over: replace a parent process that seems to be alive.
+        store: the store of the run.
+        run_id: the sharded run.
+        start: a function that starts a driver.
+        drivers: the number of drivers at a time.
+        console: the console that shows the progress.
+        address: the address of the cluster where the drivers run; None for this machine.
+        take_over: whether to replace a parent process that seems to be alive.
 
     Raises:
-        StoreError: another process has it, or there is no such run.
-        ClusterError: shards are not done; what they have is stored.
+        StoreError: another process has the run, or there is no such run.
+        ClusterError: some shards are not done. Their results so far are stored.
     """
-    work = functools.partial(_see_to_shards, start=start, drivers=drivers, address=address)
+    work = functools.partial(_run_shards, start=start, drivers=drivers, address=address)
     return take_run(store, run_id, console, work, take_over)
 
 
-def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | None) -> None:
+def _run_shards(run: Run, start: StartDriver, drivers: int, address: str | None) -> None:
     run.store.open_shards(run.id, run.epoch, drivers, address)
     shards = run.store.shards(run.id)
     run.say(f"Run {run.id} in {run.store.shown_url}: {len(shards)} shards, {drivers} at a time")
@@ -201,15 +205,15 @@ def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | No
 
 
 def _counts(shards: Sequence[RunInfo]) -> tuple[int, int]:
-    """The number of articles that are done or failed, and of those that failed."""
+    """Count the articles that are done or failed, and those that failed."""
     failed = sum(shard.failures for shard in shards)
     return sum(shard.articles_done for shard in shards) + failed, failed
 
 
 def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> Iterator[list[RunInfo]]:
-    """Start drivers, and others for those that die, until none is at work any more; the shards at each look.
+    """Start drivers, and replace those that die, until none works any more. Yields the shards as they are each time.
 
-    `deaths` gets how each of them died.
+    `deaths` gets a text for each driver that died.
     """
     shards = run.store.shards(run.id)
     reported = {(shard.id, shard.driver_epoch) for shard in shards if shard.finished_at is not None}
@@ -230,9 +234,9 @@ def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> It
         drivers = [driver for driver, death in ended if death is None]
         for driver, death in ended:
             if death:
-                run.say(f"A driver of shards, {driver.name}, {death}")
+                run.say(f"The driver {driver.name} {death}")
                 deaths.append(death)
-        if not drivers and any(map(is_driven_now, shards)):  # by drivers of an earlier parent process
+        if not drivers and any(map(is_driven_now, shards)):  # drivers of an earlier parent process work
             time.sleep(_PAUSE_SECONDS)
             continue
         may_start = wanted + min(len(deaths), (MOST_STARTS - 1) * wanted) if any(map(_is_to_do, shards)) else 0
@@ -243,10 +247,10 @@ def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> It
             try:
                 drivers.append(start(run.epoch))
             except ClusterError as error:
-                run.say(f"A driver of shards cannot be started: {error}")
+                run.say(f"A driver cannot be started: {error}")
                 deaths.append(str(error))
                 break
-            run.say(f"A driver of shards: {drivers[-1].name}")
+            run.say(f"Started a driver: {drivers[-1].name}")
         time.sleep(_PAUSE_SECONDS)
 
 
@@ -261,7 +265,7 @@ def _how_it_ended(shard: RunInfo) -> str:
 
 
 def _pass_on_warnings(run: Run, shard: RunInfo, warned: set[str]) -> None:
-    """Say what the drivers of a shard warn of or cannot copy, each once: who follows a sharded run reads its log."""
+    """Repeat the warnings of a shard in the log of the sharded run, each once, since people follow that log."""
     for _, line in run.store.log(shard.id):
         if line.text.startswith(("Warning: ", "Nothing ")) and line.text not in warned:
             warned.add(line.text)
@@ -270,12 +274,12 @@ def _pass_on_warnings(run: Run, shard: RunInfo, warned: set[str]) -> None:
 
 @contextmanager
 def _stopped_with(run: Run) -> Iterator[None]:
-    """An end that nobody waited for stops the drivers, too, unless the run has another parent process now."""
+    """Stop the drivers if the block ends with an error, unless the run has another parent process by then."""
     try:
         yield
     finally:
         if (error := sys.exception()) and not isinstance(error, StoreError | GeneratorExit):
-            run.say("Stopping the shards that are in work …")
+            run.say("Stopping the running shards …")
             run.store.cancel_run(run.id, socket.gethostname())
             deadline = time.monotonic() + _STOP_SECONDS
             while any(map(is_driven_now, run.store.shards(run.id))) and time.monotonic() < deadline:
@@ -283,11 +287,11 @@ def _stopped_with(run: Run) -> Iterator[None]:
 
 
 def _require_done(run: Run, shards: Sequence[RunInfo], deaths: Sequence[str]) -> None:
-    """Refuse to end a run as done while one of its shards is not.
+    """Refuse to end a run as done while one of its shards is not done.
 
     Raises:
-        ClusterError: names some of them, and why.
-        CancelledError: somebody has asked for an end.
+        ClusterError: names some of these shards, with their errors.
+        CancelledError: somebody cancelled the run.
     """
     undone = [shard for shard in shards if shard.state != "done"]
     if undone:

@@ -1,7 +1,7 @@
-"""Runs on a Ray cluster: ships this code to the head, where `nws drive` drives the run, and follows it from here.
+"""Runs on a Ray cluster: this code is shipped to the head, where `nws drive` drives the run, and is followed from here.
 
-The store's URL travels as a file of its own in the shipped checkout: the entrypoint, environment variables and metadata
-of a job can all be read in the dashboard.
+The store's URL travels as a file of its own in the shipped checkout, because the dashboard shows the entrypoint, the
+environment variables and the metadata of a job to everybody.
 """
 
 import contextlib
@@ -32,9 +32,9 @@ if TYPE_CHECKING:  # `nws cancel` must not wait for torch
 URL_FILE = ".nws_store_url"
 _SUBMISSION_FILE = ".nws_submission"
 
-# Of the package `nws`. In a checkout they are links to folders beside it.
+# Folders of the package `nws`. In a checkout they are links to folders beside it.
 _FOLDERS = ("core", "cluster", "jobs", "migrations")
-# Code, and what it reads: all else stays here, whatever a checkout holds.
+# Code, and the files that it reads. Nothing else of a checkout is shipped.
 _SHIPPED = (
     *("*.py", "*.j2", "*.css", "*.js", "*.mako"),
     *("core/models/*.txt", "core/sample/*.jsonl", "jobs/recipes/bundled/*/*.yaml"),
@@ -47,15 +47,15 @@ _LAST_LINES = 20
 def stage(
     target: Path, store_url: str, submission_id: str, checkout: Path = ROOT, own: Mapping[str, Path] | None = None
 ) -> None:
-    """Copy what a job needs of the checkout, and add the store's URL and the version of the code.
+    """Copy the files of the checkout that a job needs, and add the store's URL and the version of the code.
 
     Args:
         target: an existing folder, which nobody else should be able to read.
-        store_url: in full, with its password.
-        submission_id: goes along, so that no two packages are the same: Ray would hand out its copy of the
-            first again, from which the driver has deleted the URL.
-        checkout: where our packages are.
-        own: files of the user's own that the run needs, by the names under which its driver finds them.
+        store_url: the full URL, with its password.
+        submission_id: the id of the job, which makes each package unique: Ray would reuse its copy of an equal package,
+            from which a driver has deleted the URL.
+        checkout: the folder of NWS's packages.
+        own: the user's own files that the run needs, by the names under which its driver finds them.
     """
     from nws.jobs.recipes.outside import SHIPPED
 
@@ -73,7 +73,7 @@ def stage(
 
 
 def _files(checkout: Path) -> list[Path]:
-    """Our code and what it reads, relative to the checkout. No other link or file, whatever lies there, goes."""
+    """List NWS's code and the files that it reads, relative to the checkout. Other files and links are not shipped."""
     package = checkout / "nws"
     paths = itertools.chain(package.glob("*"), *((package / name).rglob("*") for name in _FOLDERS))
     names = (path.relative_to(checkout) for path in paths if path.is_file() and not path.is_symlink())
@@ -81,7 +81,7 @@ def _files(checkout: Path) -> list[Path]:
 
 
 def take_store_url() -> str | None:
-    """The URL that was shipped with this checkout, whose file is deleted; None if there is none."""
+    """Read the URL that was shipped with this checkout, and delete its file; None if there is none."""
     path = ROOT / URL_FILE
     if not path.is_file():
         return None
@@ -93,11 +93,11 @@ def take_store_url() -> str | None:
 def ship_run(
     store: Store, plan: "Plan", address: str, reuse: bool = False, name: str | None = None, note: str | None = None
 ) -> str:
-    """Submit a new run; its id, which is also that of its first job. For the others see `driver.start`.
+    """Submit a new run. Returns its id, which is also the id of its first job. For the arguments see `driver.start`.
 
     Raises:
         RecipeError: the address is not that of a dashboard.
-        ClusterError: the head does not answer or refuses the job. A run that exists by then is 'failed'.
+        ClusterError: the head does not answer or refuses the job. If the run exists by then, it becomes 'failed'.
     """
     head = Head(address)
     run_id = new_run_id(plan.job)
@@ -109,11 +109,11 @@ def ship_run(
 def ship_again(
     store: Store, run_id: str, address: str, accelerator: str | None, actors: int | None, take_over: bool
 ) -> tuple[str, int]:
-    """Submit a run again that no driver works on (with `take_over`: any run).
+    """Submit a run again on which no driver works (with `take_over`: any run).
 
     Returns:
-        The id of the new job, and the epoch with which it claims the run. Of two jobs of a run, the one that was
-        submitted last drives it; the other ends as FAILED when it begins.
+        The id of the new job, and the epoch with which it claims the run. If a run has two jobs, the one that was
+        submitted last drives it, and the other ends as FAILED when it begins.
 
     Raises:
         NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
@@ -121,22 +121,22 @@ def ship_again(
     from nws.jobs.recipes.outside import files_to_ship
 
     run = store.require_free(run_id, socket.gethostname(), take_over)
-    files_to_ship(run.recipe)  # which may be refused
+    files_to_ship(run.recipe)  # raises an error if a file cannot be shipped
     head = Head(address)
     epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
-    return ship_job(store, head, run, epoch, options_of(accelerator, actors)), epoch
+    return ship_job(store, head, run, epoch, actor_options(accelerator, actors)), epoch
 
 
-def options_of(accelerator: str | None, actors: int | None) -> list[str]:
-    """What `nws drive` is to be told of the actors."""
+def actor_options(accelerator: str | None, actors: int | None) -> list[str]:
+    """Return the options of `nws drive` about actors."""
     options = {"--accelerator": accelerator, "--actors": actors}
     return [text for name, value in options.items() if value is not None for text in (name, str(value))]
 
 
 def ship_job(store: Store, head: Head, run: RunInfo, epoch: int, options: Sequence[str] = ()) -> str:
-    """Submit a job that drives a run, or shards of it, with this epoch; its name.
+    """Submit a job that drives a run, or its shards, with this epoch. Returns the name of the job.
 
-    A pending run, which would wait for ever, ends if that fails.
+    If that fails, a pending run ends as failed, since it would wait for ever.
 
     Raises:
         NwsError: the head does not answer or refuses.
@@ -153,15 +153,15 @@ def ship_job(store: Store, head: Head, run: RunInfo, epoch: int, options: Sequen
         return job
     finally:
         if error := sys.exception():
-            give_up(store, run.id, epoch, error)
+            fail_pending_run(store, run.id, epoch, error)
 
 
-def give_up(store: Store, run_id: str, epoch: int, error: BaseException) -> None:
-    """End a run as failed that is still pending, because `error` keeps the job of this epoch from it.
+def fail_pending_run(store: Store, run_id: str, epoch: int, error: BaseException) -> None:
+    """End a pending run as failed, because `error` keeps the job of this epoch from driving it.
 
-    A run that another job or driver has by now is left alone.
+    A run that another job or driver has claimed by now is left alone.
     """
-    store = store.waiting()  # told to nobody: that is of no use to a run that cannot begin
+    store = store.waiting()  # waits silently, since there is no driver to show that it waits
     if store.run_info(run_id).state != "pending":
         return
     with contextlib.suppress(FencedError):
@@ -171,26 +171,26 @@ def give_up(store: Store, run_id: str, epoch: int, error: BaseException) -> None
 
 
 def jobs_of(head: Head, run_id: str) -> list[str]:
-    """The ids of a run's jobs that the head knows, the oldest first."""
+    """List the ids of a run's jobs that the head knows, the oldest first."""
     pattern = re.compile(re.escape(run_id) + r"(-a\d+)?")
     names = [job.submission_id for job in head.jobs() if pattern.fullmatch(job.submission_id)]
     return sorted(names, key=lambda name: (len(name), name))
 
 
 def _next_name(head: Head, run_id: str) -> str:
-    """A cluster never takes the same name twice."""
+    """Return a name for a run's next job, since a cluster never accepts the same name twice."""
     known = jobs_of(head, run_id)
     number = known[-1].removeprefix(run_id).removeprefix("-a") or "1" if known else "0"
     return f"{run_id}-a{int(number) + 1}" if known else run_id
 
 
 def stop_jobs(head: Head, run_id: str) -> list[str]:
-    """Stop the jobs of a run that have not ended; their ids."""
+    """Stop the jobs of a run that have not ended. Returns their ids."""
     return [name for name in jobs_of(head, run_id) if not head.job(name).has_ended and head.stop(name)]
 
 
 def end_stopped(store: Store, run_id: str) -> None:
-    """End a run whose job was stopped, and its shards, should their drivers not have had the time."""
+    """End a run whose job was stopped, and its shards, if their drivers had no time to end them."""
     for run in (*store.shards(run_id), store.run_info(run_id)):
         if run.state in ("pending", "running"):
             epoch = store.claim_run(run.id, socket.gethostname(), os.getpid(), take_over=True)
@@ -198,10 +198,10 @@ def end_stopped(store: Store, run_id: str) -> None:
 
 
 class HeartbeatMonitor:
-    """The heartbeat of a run's driver.
+    """A monitor of the heartbeats of a run's driver.
 
-    It is measured by its changes, not by clocks: those of two machines may differ, and after an outage the last beat is
-    old.
+    It looks at changes and not at times: the clocks of two machines may differ, and after an outage of the store the
+    last heartbeat is old.
     """
 
     def __init__(self) -> None:
@@ -209,13 +209,13 @@ class HeartbeatMonitor:
         self._heard = time.monotonic()
 
     def silent_seconds(self, run: RunInfo) -> float:
-        """For how many seconds there has been no beat; called with the run as it is now."""
+        """Return the number of seconds without a heartbeat; `run` is the run as it is now."""
         if run.heartbeat_at != self._beat:
             self._beat, self._heard = run.heartbeat_at, time.monotonic()
         return time.monotonic() - self._heard
 
     def require(self, run: RunInfo) -> None:
-        """Refuse a silence that is too long; called with the run as it is now.
+        """Refuse a silence that is too long; `run` is the run as it is now.
 
         Raises:
             ClusterError: the driver is gone, and the run has not ended.
@@ -223,7 +223,7 @@ class HeartbeatMonitor:
         if run.state == "running" and self.silent_seconds(run) > SILENT_SECONDS:
             raise ClusterError(
                 f"The driver of run {run.id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
-                f"not ended. What it stored is there; resume it with: nws resume {run.id}"
+                f"not finished. Its results so far are stored. Resume it with: nws resume {run.id}"
             )
 
 
@@ -238,20 +238,20 @@ def follow_run(
     """Pass on the driver's log until the run ends. Returns the run as it is then.
 
     Args:
-        store: where the run is.
-        run_id: which.
-        say: called with every line.
-        epoch: of a driver; its end, or that of an earlier one, is not the one that is waited for.
+        store: the store of the run.
+        run_id: the run.
+        say: a function that gets every line.
+        epoch: the epoch of an earlier driver. Only the end of a later driver is waited for.
         line: the number of the last line that is not passed on.
-        job: the Ray job that is to drive the run, where this process can reach its head.
+        job: the Ray job that will drive the run, if this process can reach its head.
 
     Raises:
-        ClusterError: the job ended without its driver taking the run, or the driver is gone.
+        ClusterError: the job ended before its driver claimed the run, or the driver is gone.
     """
-    patient = store.waiting()  # the driver itself says in its log that it waits
+    patient = store.waiting()  # waits silently, since the driver's log says that it waits
     heartbeats = HeartbeatMonitor()
     while True:
-        death = death_of(*job) if job else None  # in this order: the job ends last
+        death = death_of(*job) if job else None  # read before the run, since the job ends after the run
         run = patient.run_info(run_id)
         for number, text in patient.log(run_id, line):
             say(text)
@@ -261,14 +261,14 @@ def follow_run(
                 return run
             heartbeats.require(run)
         elif job and death:
-            error = ClusterError(f"Before it drove run {run_id}, the Ray job {job[1]} {death}")
-            give_up(store, run_id, epoch, error)
+            error = ClusterError(f"The Ray job {job[1]} ended before it could drive run {run_id}: it {death}")
+            fail_pending_run(store, run_id, epoch, error)
             raise error
         time.sleep(_PAUSE_SECONDS)
 
 
 def wait_for_end(store: Store, run_id: str, seconds: float) -> bool:
-    """Whether drivers have ended a run and its shards, after so many seconds at most."""
+    """Wait for at most that many seconds, and return whether the drivers have ended a run and its shards."""
     deadline = time.monotonic() + seconds
     while any(run.state == "running" for run in (store.run_info(run_id), *store.shards(run_id))):
         if time.monotonic() >= deadline:
@@ -278,9 +278,9 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> bool:
 
 
 def death_of(head: Head, name: str) -> str | None:
-    """How a Ray job died, with the end of its log; "" if it has ended in order, and None while it works.
+    """Describe how a Ray job died, with the end of its log; "" if it ended regularly, and None while it works.
 
-    A head that does not answer says nothing about the run, which is in the store.
+    None, too, if the head does not answer, which says nothing about the run.
     """
     with contextlib.suppress(ClusterError):
         job = head.job(name)

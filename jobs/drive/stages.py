@@ -1,6 +1,6 @@
 """A stage of a run: bundles of articles go to a pool, and each is stored as it lands.
 
-After all stages, content kept is measured of summaries that lack it, and what models wrote is checked.
+After all stages, summaries that lack content kept are scored, and the texts of models are checked.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from nws.core.text.checks.all_checks import Finding, check_rows
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.length import UNCUT
 from nws.core.types import UNTRAINED, Landed
-from nws.jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
+from nws.jobs.drive.pools import Pools, PoolWatch, check_sources, note_arithmetic
 from nws.jobs.drive.progress import Advance
 from nws.jobs.drive.reuse import divide, find_reusable
 from nws.jobs.drive.run import Run
@@ -32,17 +32,18 @@ from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import ArticleTexts, Store
 
 _NAMED = 5
-"""How many missing articles an error names."""
+"""The number of missing articles that an error names."""
 
 
 def run_stage(run: Run, plan: Plan, stage: Stage, pools: Pools, announced: "array[int]") -> None:
-    """Compute and store what a stage lacks, and add to `announced` the ids of all its articles, as numbers.
+    """Compute and store the missing summaries of a stage, and add the ids of all its articles to `announced`.
 
-    What other runs of the store have of it is copied, unless the run is to compute everything itself.
+    The ids are added as numbers. Summaries that other runs of the store have are copied, unless the run was started
+    with `--no-reuse`.
 
     Raises:
         NwsError: too many articles failed for one reason.
-        CorpusError: a dataset is not what it was when the run began. What was read of it before is stored.
+        CorpusError: a dataset has changed since the run began. The results of what was read before are stored.
     """
     for corpus in plan.corpora:
         corpus.require_unchanged()
@@ -60,31 +61,31 @@ def run_stage(run: Run, plan: Plan, stage: Stage, pools: Pools, announced: "arra
         if first is None:
             continue
         if not part.is_asked:
-            run.say(f"Stage {stage.name}: loading models; the first articles take the longest.")
+            run.say(f"Stage {stage.name}: loading models. The first articles take the longest.")
         shown = run.progress(stage.name, plan.articles, tried, place=place)
         with pools.open_sweep(part.stage) as pool, shown as advance:
             for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
                 run.record(landed, stage.name, stage.signatures, part.reusable)
                 tried += _report_progress(run, landed, finished, advance)
-        deque(part.bundles, maxlen=0)  # what a pool left is announced, too
+        deque(part.bundles, maxlen=0)  # bundles that the pool did not take are announced, too
 
 
 def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[Sequence[Article]]) -> Iterator[list[Landed]]:
-    """What a pool makes of bundles, as it lands, while the pool and its workers are watched."""
+    """Yield the results of bundles as they land, and watch the pool and its workers meanwhile."""
     watch = PoolWatch(run, pools.device)
     for landed in pool.map(bundles):
         run.check()
-        watch.look(pool.actors)
+        watch.check_actors(pool.actors)
         if landed:
             watch.compare(software for _, result in landed for software in result.software)
             yield landed
-    look_at_sources(run)
+    check_sources(run)
 
 
 def _with_policies(run: Run, plan: Plan, stage: Stage) -> Stage:
-    """The stage with its policies as they have become, and as they were. A plan has them by name alone."""
+    """Return the stage with its trained and untrained policies, which a plan knows only by name."""
     from nws.core.learning.policy_system import PolicySystem
-    from nws.jobs.drive import training  # and with it torch, which a sweep need not wait for
+    from nws.jobs.drive import training  # imports torch, which takes time and which a sweep does not need here
 
     newest, metrics = run.store.checkpoints(run.id), stage.metrics
     policies = training.stored_systems(run.id, newest, metrics.bertscore, metrics.fluency)
@@ -97,7 +98,7 @@ def _with_policies(run: Run, plan: Plan, stage: Stage) -> Stage:
 
 
 def _report_progress(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Advance) -> int:
-    """Report what has been stored. Returns the number of its articles."""
+    """Report what has been stored. Returns the number of articles that were finished or failed."""
     done = {summary.article_id for _, result in landed for summary in result.summaries}
     done = {article_id for article_id in done if article_id not in finished}
     failed = sum(len(result.failures) for _, result in landed)
@@ -121,22 +122,22 @@ def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
     if len(missing):
         named = ", ".join(itertools.islice(missing, _NAMED))
         raise StoreError(
-            f"run {run.id!r} is not done: of its {len(articles)} articles, {len(missing)} have neither a summary nor "
-            f"a failure in the stage {stage.name} ({named}{', …' if len(missing) > _NAMED else ''}). "
+            f"run {run.id!r} is not complete: of its {len(articles)} articles, {len(missing)} have neither a summary "
+            f"nor a failure in the stage {stage.name} ({named}{', …' if len(missing) > _NAMED else ''}). "
             f"Compute them with: nws resume {run.id}"
         )
 
 
-def lacking_kept(store: Store, run_id: str, word_kinds: str = "") -> list[str]:
-    """The ids of the articles with summaries that lack content kept, or its kinds where they are told."""
+def articles_without_kept(store: Store, run_id: str, word_kinds: str = "") -> list[str]:
+    """List the ids of articles with summaries that lack content kept, or its kinds of words if `word_kinds` is set."""
     return store.articles_without(run_id, KEPT_SPEC.column, *["kinds"] * bool(word_kinds))
 
 
 def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> None:
-    """Score articles that lack content kept, and store it. One without others, or that fails, is left without.
+    """Measure content kept of articles that lack it, and store it.
 
-    They were copied from a run with other articles, or without these kinds of words. Their texts are scored again, and
-    nothing else of them changes.
+    Their summaries were copied from a run with other articles, or without these kinds of words. Nothing else of them
+    changes. An article stays without content kept if it fails, or if there are no other articles to compare it with.
 
     Raises:
         FencedError: the run is no longer this driver's.
@@ -146,7 +147,7 @@ def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> No
     first = next(bundles, None)
     if first is None:
         return
-    run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it, or its kinds of words.")
+    run.say(f"Measuring content kept of {len(lacking)} articles whose summaries lack it or its kinds of words.")
     stage = plan.stages[0].with_systems(KEPT_SPEC.name, *map(Stored, plan.systems))
     stage = replace(stage, metrics=replace(stage.metrics, plugins=()))
     with pools.open_sweep(stage) as pool, run.progress(stage.name, len(lacking)) as advance:
@@ -155,7 +156,7 @@ def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> No
             failed = [failure for _, result in landed for failure in result.failures]
             for failure in failed:
                 run.say(
-                    f"Warning: content kept of article {failure.article_id} is not known: "
+                    f"Warning: content kept of article {failure.article_id} could not be measured: "
                     f"{failure.error_class}: {failure.message}"
                 )
             advance(sum(len(bundle) for bundle, _ in landed) - len(failed), len(failed))
@@ -184,7 +185,7 @@ def _draft(summary: Mapping[str, Any]) -> Draft:
 def check_outputs(store: Store, run_id: str, plan: Plan) -> list[Finding]:
     """Check the outputs of generators and endpoints. Predictions were checked before the run.
 
-    Systems that copy from the article are not looked at. Of a text that is cut to several n, the uncut one counts.
+    Systems that copy from the article are not checked. Where a text was cut to several n, the uncut text is checked.
     """
     context = Context(plan.language)
     return [
@@ -196,7 +197,7 @@ def check_outputs(store: Store, run_id: str, plan: Plan) -> list[Finding]:
 
 
 def _outputs(store: Store, run_id: str, writer: Writer) -> Iterator[CheckedRow]:
-    """Each output, and the raw one where that differs."""
+    """Yield each output, with the raw output where that differs."""
     behind = "", 0
     while rows := store.written_texts(run_id, writer.signature, behind):
         behind = rows[-1][:2]

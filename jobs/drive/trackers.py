@@ -1,4 +1,4 @@
-"""The trackers that a run is logged to while it works, besides the store. None of them can end the run."""
+"""The trackers that a run is logged to while it works, besides the store. A tracker that fails does not end the run."""
 
 import importlib.util
 import json
@@ -14,25 +14,25 @@ from nws.core.errors import RecipeError, did_you_mean
 from nws.jobs.installation import how_to_install
 from nws.jobs.store import RunInfo
 
-if TYPE_CHECKING:  # a sweep must not wait for torch
+if TYPE_CHECKING:  # importing torch would delay every sweep
     from nws.core.learning.learner import Updated
 
-# A name, a step, which is an update of a training, from 0, or n of a curve, and a value.
+# A name, a step (an update of a training, from 0, or n of a curve), and a value.
 Scalar: TypeAlias = tuple[str, int, float]
 
-# What TensorBoard and MLflow both take in a name.
-_NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
-# Of an address: a name and a password.
+# The characters that TensorBoard or MLflow does not accept in a name.
+_FORBIDDEN_IN_NAMES = re.compile(r"[^-/\w.]")
+# The user name and password in an address.
 _USER = re.compile(r"//[^/@\s]+@")
 
 
-# One run in a tracker, opened by what made its numbers. `close` ends the run there, as done or as one that may be
-# resumed, and says where it is.
+# One run in a tracker. `close` ends the run there, as done or as one that may be resumed, and returns a text that says
+# where the run is.
 Tracker: TypeAlias = "TensorBoard | Mlflow | Wandb"
 
 
 class TensorBoard:
-    """Event files in the folder `tensorboard/RUN`, one of each driver."""
+    """Event files in the folder `tensorboard/RUN`, one for each driver."""
 
     def __init__(self, run: RunInfo) -> None:
         from torch.utils.tensorboard import SummaryWriter
@@ -51,10 +51,10 @@ class TensorBoard:
 
 
 class Mlflow:
-    """A run at `MLFLOW_TRACKING_URI`, or in `mlflow.db` in the current folder; a resumed one has the same tag."""
+    """A run at `MLFLOW_TRACKING_URI`, or in `mlflow.db` in the current folder. A resumed run has the same tag."""
 
     def __init__(self, run: RunInfo) -> None:
-        # Read by the import: a server that is away must not hold up the run for minutes.
+        # Set before the import, which reads them: an unreachable server must not hold up the run for minutes.
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "15")
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
         from mlflow import MlflowClient
@@ -83,7 +83,7 @@ class Mlflow:
 
 
 class Wandb:
-    """A run in Weights & Biases, by its own settings (`WANDB_MODE=offline`, `WANDB_PROJECT`); a resumed one goes on."""
+    """A run in Weights & Biases, with W&B's settings (`WANDB_MODE=offline`, `WANDB_PROJECT`). A resumed run goes on."""
 
     def __init__(self, run: RunInfo) -> None:
         import wandb
@@ -126,12 +126,12 @@ def require_trackers(names: Iterable[str]) -> None:
 
 
 class Trackers(AbstractContextManager["Trackers", None]):
-    """The trackers of a run while a block works on it. One that fails is warned of once, and left out from then on.
+    """The trackers of a run, for a `with` block. A tracker that fails causes one warning, and is not used again.
 
     Args:
-        names: see `require_trackers`.
-        run: as it stands.
-        say: takes the warning that one of them fails, and in the end a line for each on where the run is.
+        names: the names of the trackers, see `require_trackers`.
+        run: the run as it is now.
+        say: a function that gets the warnings and, in the end, a line for each tracker that says where the run is.
     """
 
     def __init__(self, names: Iterable[str], run: RunInfo, say: Callable[[str], None]) -> None:
@@ -142,7 +142,7 @@ class Trackers(AbstractContextManager["Trackers", None]):
                 self._opened[name] = TRACKERS[name](run)
 
     def log(self, scalars: Iterable[Scalar]) -> None:
-        """Log numbers to all of them."""
+        """Log numbers to all trackers."""
         listed = list(scalars) if self._opened else []
         for name, tracker in list(self._opened.items()):
             with self._without_failing(name):
@@ -161,13 +161,13 @@ class Trackers(AbstractContextManager["Trackers", None]):
             self._opened.pop(name, None)
             reason = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
             self._say(
-                f"Warning: {name} fails, so nothing more is logged to it ({reason}). The run goes on; the store has it "
-                "all."
+                f"Warning: {name} failed, so nothing more is logged to it ({reason}). The run goes on, and the store "
+                "has all its results."
             )
 
 
 def update_scalars(updates: "Iterable[Updated]") -> Iterator[Scalar]:
-    """A learning curve for each number of the table `updates`: `training/POLICY/reward` and so on, by update."""
+    """Yield a learning curve for each number of the table `updates`: `training/POLICY/reward` and so on, by update."""
     for updated in updates:
         numbers = asdict(updated.statistics)
         update = numbers.pop("update")
@@ -176,14 +176,14 @@ def update_scalars(updates: "Iterable[Updated]") -> Iterator[Scalar]:
 
 
 def curve_scalars(means: Mapping[tuple[str, str, int], Mapping[str, float]]) -> Iterator[Scalar]:
-    """Mean scores by n: `bertscore_f1/DATASET/SYSTEM` and so on, and of how many `articles`; n = 0 is uncut."""
+    """Yield mean scores by n: `bertscore_f1/DATASET/SYSTEM` and so on, and the number of `articles`; n = 0 is uncut."""
     for (dataset, system, n), numbers in means.items():
         for name, value in numbers.items():
             yield _safe(f"{name}/{dataset}/{system}"), n, value
 
 
 def _facts(run: RunInfo) -> dict[str, str]:
-    """Seed, code, recipe, revisions and signatures of a run, as texts by dotted names."""
+    """Return seed, code, recipe, revisions and signatures of a run, as texts by dotted names."""
     parts = ("job", "seed", "code_version", "recipe", "revisions", "signatures")
     return dict(_flat({part: getattr(run, part) for part in parts}))
 
@@ -197,4 +197,4 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, st
 
 
 def _safe(name: str) -> str:
-    return _NO_PART_OF_A_NAME.sub("_", name.replace("|", "/"))
+    return _FORBIDDEN_IN_NAMES.sub("_", name.replace("|", "/"))

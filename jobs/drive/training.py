@@ -1,6 +1,6 @@
 """The training of a run's policies: each round of updates is stored before the next one begins.
 
-Trained policies are read from the store again, as systems that write.
+Trained policies are read back from the store, as systems that write summaries.
 """
 
 import functools
@@ -25,7 +25,7 @@ from nws.core.models import ModelRef
 from nws.core.models.encoders import embedding_width
 from nws.core.stage import Stage
 from nws.core.types import POLICY, UNTRAINED, BundleResult
-from nws.jobs.drive.pools import Pools, PoolWatch, look_at_sources
+from nws.jobs.drive.pools import Pools, PoolWatch, check_sources
 from nws.jobs.drive.run import Run
 from nws.jobs.drive.trackers import Trackers, update_scalars
 from nws.jobs.recipes.load import parse_recipe
@@ -34,15 +34,15 @@ from nws.jobs.recipes.plan import Plan, find_bertscore, find_model_metrics
 from nws.jobs.store import PolicyCheckpoint, RoundResult, Store
 
 CHECKPOINT_BYTES = 64 * 1024
-"""Checkpoints take at most this many bytes for each update of a pair, on average."""
+"""The most bytes of checkpoints for each update of a pair, on average."""
 _REPORTS = 10
 """The number of times that a training reports its progress."""
 
 
 def train_policies(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
-    """Give all policies the updates they lack, from their newest checkpoints on.
+    """Train all policies from their newest checkpoints to their last update.
 
-    Updates after these that are in the store are computed again, and stay as they are.
+    Updates after a checkpoint are computed again. Their rows, if stored already, stay as they are.
 
     Raises:
         NwsError: no article can be trained on, a gradient is not finite, or workers cannot go on.
@@ -52,18 +52,18 @@ def train_policies(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> No
     checkpoints = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
     run.say("Stage training: loading models, and preparing the training articles.")
     if not plan.training.reward.reads_references:
-        run.say("The reward reads no reference of the training articles.")
+        run.say("The reward does not read the references of the training articles.")
     with pools.open_episodes(plan.training) as pool:
         articles = _prepared(run, plan, plan.training, pool, bool(checkpoints))
         watch = PoolWatch(run, pools.device)
-        watch.look(pool.actors)
+        watch.check_actors(pool.actors)
         learners = [_learner(config, plan.training, checkpoints.get(config.name)) for config in plan.trainings]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
         with run.progress("training", total, done, unit="updates") as advance:
             for updated in train(learners, learn, articles):
-                watch.look(pool.actors)
+                watch.check_actors(pool.actors)
                 finished = [result.learner for result in updated if _is_done(result.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
                 results = [_result(result, plan, articles, decoded) for result in updated]
@@ -71,13 +71,13 @@ def train_policies(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> No
                 trackers.log(update_scalars(updated))
                 advance(len(updated), 0)
                 _report_progress(run, updated, articles)
-    look_at_sources(run)
+    check_sources(run)
 
 
 def _prepared(run: Run, plan: Plan, stage: Stage, pool: EpisodePool, has_begun: bool) -> list[Article]:
-    """The training articles, in corpus order: those that can be prepared.
+    """Return the training articles that can be prepared, in corpus order.
 
-    What an update is made of depends on which these are, so once a training has begun they stay the same.
+    Updates depend on which articles these are, so they stay the same once a training has begun.
     """
     articles = [article for corpus in plan.train_corpora for article in corpus]
     failures = run.store.failures(run.id)
@@ -87,10 +87,11 @@ def _prepared(run: Run, plan: Plan, stage: Stage, pool: EpisodePool, has_begun: 
         for prepared in pool.prepare(wanted, run.check):
             lost = [failure for _, failure in prepared if failure]
             if has_begun and lost:
-                # Not recorded: it would be left out from then on.
+                # A failure that is recorded would leave the article out from then on.
                 raise NwsError(
-                    f"Article {lost[0].article_id} could be trained on before, and now cannot: {lost[0].message}. "
-                    "Without it the policies would become others. Resume the run where it can be, or submit a new one."
+                    f"Article {lost[0].article_id} could be prepared for training before, and now cannot: "
+                    f"{lost[0].message}. Without it the policies would differ. Resume the run on a machine that can "
+                    "prepare it, or submit a new run."
                 )
             landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
             if landed:
@@ -99,7 +100,7 @@ def _prepared(run: Run, plan: Plan, stage: Stage, pool: EpisodePool, has_begun: 
             advance(len(prepared) - len(lost), len(lost))
     usable = [article for article in wanted if article.id not in failed]
     if not usable:
-        raise NwsError(f"None of the {len(articles)} training articles can be used. See: nws status {run.id}")
+        raise NwsError(f"None of the {len(articles)} training articles can be used. To see why: nws status {run.id}")
     return usable
 
 
@@ -110,8 +111,8 @@ def _learner(config: TrainingConfig, stage: Stage, stored: PolicyCheckpoint | No
 
 
 def _new_policies(config: TrainingConfig, stage: Stage) -> dict[str, torch.Tensor]:
-    """The parameters that a training begins with."""
-    # Features are of one width whatever the encoder.
+    """Return the parameters that a training begins with."""
+    # Features have the same width with every encoder.
     width = embedding_width(stage.encoders[0]) if config.policies.inputs == "embeddings" else 0
     return make_policies(config.policies, width, config.seed).state_dict()
 
@@ -123,7 +124,7 @@ def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
 def _decoded(
     run: Run, pool: EpisodePool, finished: Sequence[Learner], articles: Sequence[Article]
 ) -> dict[str, list[Decoded]]:
-    """The greedy summaries of their training articles by finished policies, by name."""
+    """Return the greedy summaries of the training articles by finished policies, by name of the policy."""
     if not finished:
         return {}
     requests = [
@@ -154,18 +155,18 @@ def _result(
 
 
 def should_checkpoint(learner: Learner, articles: int) -> bool:
-    """Whether the checkpoint after a learner's newest update is stored.
+    """Return whether the checkpoint after a learner's newest update is stored.
 
-    Those of a small pair are all stored. A large one's are after the first update, after the last, and so often in
-    between that `CHECKPOINT_BYTES` an update are written. What is drawn follows from the seed and the update, so the
-    updates after a checkpoint can be computed again, the same to the last bit.
+    All checkpoints of a small pair are stored. Those of a large pair are stored after the first update, after the last
+    one, and in between so often that `CHECKPOINT_BYTES` are written per update. The draws follow from the seed and the
+    number of the update, so updates after a checkpoint can be computed again, equal to the last bit.
     """
     every = -(-learner.state_bytes // CHECKPOINT_BYTES)
     return learner.update in (1, learner.training.updates(articles)) or learner.update % every == 0
 
 
 def _report_progress(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> None:
-    """Report the rewards of the policies now and then."""
+    """Log the rewards of each policy `_REPORTS` times in its training."""
     for result in updated:
         training, numbers = result.learner.training, result.statistics
         total = training.updates(len(articles))
@@ -177,7 +178,7 @@ def _report_progress(run: Run, updated: Sequence[Updated], articles: Sequence[Ar
 
 
 def describe_training(config: TrainingConfig, plan: Plan, articles: int) -> dict[str, Any]:
-    """The values that are stored with a policy, so that it can be used without its run.
+    """Return the values that are stored with a policy, so that it can be used without its run.
 
     Args:
         config: the configuration of its training.
@@ -205,13 +206,13 @@ def describe_training(config: TrainingConfig, plan: Plan, articles: int) -> dict
 def stored_systems(
     run_id: str, newest: Sequence[PolicyCheckpoint], bertscore: BertScoreConfig, fluency: Fluency | None
 ) -> dict[str, PolicySystem]:
-    """The policies of a run, from their newest checkpoints, by the name of the system, ready to write greedily.
+    """Load the policies of a run from their newest checkpoints, by the name of the system, with greedy decoding.
 
     Args:
         run_id: the run.
         newest: its checkpoints.
-        bertscore: the run's, which measures how close a summary is to an anchor.
-        fluency: the run's, if it has one.
+        bertscore: the run's BERTScore, which measures how close a summary is to an anchor.
+        fluency: the run's fluency metric, if it has one.
     """
     parts: dict[str, list[Checkpoint]] = {}
     for stored in newest:
@@ -220,11 +221,13 @@ def stored_systems(
 
 
 def untrained_system(plan: Plan, stage: Stage) -> PolicySystem:
-    """The pair that the run's first training begins with, ready to write greedily: what it lacks, training adds.
+    """Return the untrained pair that the run's first training begins with, with greedy decoding.
+
+    Comparing with it shows what training adds.
 
     Args:
-        plan: of the run.
-        stage: the one that it writes in.
+        plan: the plan of the run.
+        stage: the stage that it writes in.
     """
     config, metrics = plan.trainings[0], stage.metrics
     models = (stage.encoders[0], metrics.bertscore, stage.units, metrics.fluency)
@@ -234,24 +237,24 @@ def untrained_system(plan: Plan, stage: Stage) -> PolicySystem:
 
 
 def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
-    """The policies of a run that are `named`, with or without `policy|`; the first ones if none are.
+    """Return the policies of a run by their name, with or without `policy|`; the first policies if `named` is None.
 
     Raises:
         StoreError: the run has no policies.
-        RecipeError: none of that name.
+        RecipeError: the run has no policies of that name.
     """
     run = store.run_info(run_id)
     newest = store.checkpoints(run_id)
     if not newest:
         raise StoreError(
-            f"run {run_id!r} ({run.job}, {run.state}) has no policies: name a run of `nws submit phase2` that has had "
-            "an update"
+            f"run {run_id!r} ({run.job}, {run.state}) has no policies. Name a run of `nws submit phase2` with at least "
+            "one update"
         )
     recipe = parse_recipe(Phase2Recipe, run.recipe, run_id)
     by_models = find_model_metrics(recipe, newest[0].config["reading"]["language"])
     fluency = next((metric for metric in by_models if isinstance(metric, Fluency)), None)
     trained = stored_systems(run_id, newest, find_bertscore(recipe), fluency)
-    # As the recipe names them: by method, then by seed, then by decoding.
+    # In the order of the recipe: by method, then by seed, then by decoding.
     names = [system_name(method.name, seed) for method in recipe.methods for seed in recipe.seeds]
     writing = [
         replace(trained[name], decoding=decoding) for name in names if name in trained for decoding in recipe.decodings

@@ -1,9 +1,9 @@
-"""The watchdog of a driver: a process beside it that stores its end where the driver cannot.
+"""The watchdog of a driver: a process beside the driver that stores its end where the driver cannot.
 
-Ray ends a driver in C++ when its cluster is gone, and the kernel ends one that takes too much memory: then no handler
-and no exit hook of Python runs. The watchdog holds a pipe whose other end only the driver has. When it breaks without a
-word, the driver is dead. It is a child and not a parent of the driver, so that signals, terminal, pid and exit code
-stay the driver's own; therefore it cannot know what the driver died of.
+Ray ends a driver in C++ when its cluster is gone, and the kernel ends a process that takes too much memory. Then no
+handler and no exit hook of Python runs. The watchdog holds one end of a pipe, and only the driver holds the other. When
+the pipe breaks without a message, the driver is dead. The watchdog is a child of the driver, not its parent: signals,
+terminal, pid and exit code stay the driver's own. Therefore the watchdog cannot know why the driver died.
 """
 
 import contextlib
@@ -19,12 +19,12 @@ from nws.jobs.installation import python_command
 
 @contextlib.contextmanager
 def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
-    """Should this process die before the block ends, its run becomes 'failed', with who died as its error.
+    """Watch this process while the block runs: if it dies, its run becomes 'failed' with an error that names it.
 
     Args:
-        store_url: in full, with its password. It goes through the pipe: others can read the arguments of a process.
-        run_id: which run this process drives.
-        epoch: of this driver. A run that another one has is left alone.
+        store_url: the full URL, with its password. It goes through the pipe, since others can read arguments.
+        run_id: the run that this process drives.
+        epoch: the epoch of this driver. If another driver has the run by then, the run is left alone.
     """
     from nws.jobs.store.runs import DRIVER_DIED  # not for the watchdog itself, which takes next to no memory
 
@@ -38,8 +38,8 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         text=True,
     )
     error = (
-        f"{DRIVER_DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
-        "killed (kill -9, out of memory), or it crashed, or Ray ended it because its cluster was gone"
+        f"{DRIVER_DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without an error message. It "
+        "was killed (kill -9, out of memory), it crashed, or Ray ended it because the cluster was gone"
     )
     message = {"store": store_url, "run": run_id, "epoch": epoch, "error": error}
     assert process.stdin is not None
@@ -53,13 +53,13 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
 
 
 def main() -> None:
-    """Wait for the end of the driver; if it says nothing, store that it is dead."""
+    """Wait for the end of the driver. If it sends no message, store that it is dead."""
     line = sys.stdin.readline()
     if not line or sys.stdin.read():
         return
     message = json.loads(line)
 
-    # Only now: until then a watchdog takes next to no memory.
+    # Imported only now, so that a waiting watchdog takes next to no memory.
     from nws.core.errors import StoreError
     from nws.jobs.store import open_store
     from nws.jobs.store.address import parse_address

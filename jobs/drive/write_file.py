@@ -1,6 +1,6 @@
-"""Summaries of every article of a file, which need no references: a line of JSON for each, as soon as it is there.
+"""Summaries of every article of a file, without references: a line of JSON for each, written as soon as it is there.
 
-Lines that the file of summaries has already are not written again, so a command that was stopped may be repeated.
+Lines that the file of summaries already has are not written again, so a command that was stopped can be repeated.
 """
 
 import contextlib
@@ -27,55 +27,55 @@ from nws.core.whole_files import replacing
 from nws.jobs.drive.ask import count_requests, with_answers
 from nws.jobs.installation import code_version
 
-if TYPE_CHECKING:  # which refusals need not wait for
+if TYPE_CHECKING:  # importing torch would delay error messages
     import torch
 
     from nws.jobs.drive.batch_file import BatchAnswers
 
 _AT_ONCE = 8
-# The key of an article, and why it has no summary.
+# The key of an article, and the reason why it has no summary.
 _Failure: TypeAlias = tuple[str, str]
-# Articles with their drafts, and those without, with the reason.
+# Articles with their drafts, and the failures.
 _Written: TypeAlias = tuple[list[tuple[Article, list[Draft]]], list[_Failure]]
 _Segment: TypeAlias = Callable[[Article], SegmentedArticle]
-# Articles in a row without an answer after which an endpoint is not asked any more.
+# After this many articles in a row without an answer, no more requests are made.
 _MOST_UNANSWERED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """The state of the articles of a file.
+    """The progress of writing the summaries of a file.
 
     Attributes:
-        summaries: the number that was written now.
-        now: the number of their articles.
-        there: the number of articles that had all summaries before.
-        others: the lines of the file about other articles, systems, lengths or code.
-        cut: for each summary that is cut, since nothing that the system wrote ended within n, the article's key.
+        summaries: the number of summaries written by this command.
+        articles_now: the number of articles that got them.
+        already_written: the number of articles that had all summaries before.
+        other_lines: the lines of the file about other articles, systems, lengths or code.
+        cut: for each summary that was cut, since no text of the system ended within n, the key of its article.
         failures: the key of each article without summaries, and the reason.
     """
 
     summaries: int
-    now: int
-    there: int
-    others: int
+    articles_now: int
+    already_written: int
+    other_lines: int
     failures: tuple[_Failure, ...]
     cut: tuple[str, ...] = ()
 
     @property
     def articles(self) -> int:
         """The number of articles that are done or failed."""
-        return self.there + self.now + len(self.failures)
+        return self.already_written + self.articles_now + len(self.failures)
 
 
 @contextlib.contextmanager
-def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
-    """A file to add lines to, and those that it has; stdout where there is no path.
+def open_for_adding(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
+    """Open a file to add lines to. Yields the file and its earlier lines; stdout and no lines without a path.
 
-    A last line that is torn, since the command was killed, is dropped: else no program could read the file.
+    An incomplete last line, left by a command that was killed, is removed: otherwise no program could read the file.
 
     Raises:
-        NwsError: it cannot be written, or is no text.
+        NwsError: the file cannot be written, or is not text.
     """
     if path is None:
         yield sys.stdout, []
@@ -96,7 +96,7 @@ def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
 
 
 def _is_torn(line: str) -> bool:
-    """Whether a line is but the beginning of a JSON object."""
+    """Return whether a line is only the beginning of a JSON object."""
     try:
         json.loads(line)
     except ValueError:
@@ -105,14 +105,14 @@ def _is_torn(line: str) -> bool:
 
 
 def read_articles(path: Path, text_field: str | None = None, key_field: str | None = None) -> list[Article]:
-    """The articles of a file, without their references. The fields are named where the usual ones do not fit.
+    """Read the articles of a file, without their references. The fields are named if they are not the usual ones.
 
     Raises:
-        CorpusError: a row holds none (named by its line), the file has none, or two have one key.
+        CorpusError: a line has no article, the file has none, or two articles have the same key.
     """
     place, first = next(read_rows(path, ()), ("", None))
     if first is None:
-        raise CorpusError(f"{path} holds no article.")
+        raise CorpusError(f"{path} has no article.")
     with naming(path, place):
         fields = recognise_fields(first, text_field, None, key_field, needs_reference=False)
     articles = dict[str, Article]()
@@ -120,7 +120,7 @@ def read_articles(path: Path, text_field: str | None = None, key_field: str | No
         with naming(path, place):
             article = to_article(row, fields, path.name, "all", index)
             if articles.setdefault(article.key, article).text != article.text:
-                raise CorpusError(f"the key {article.key!r} is that of another article, too: give each its own.")
+                raise CorpusError(f"another article has the key {article.key!r}, too. Give each its own key.")
     return [*articles.values()]
 
 
@@ -133,18 +133,18 @@ def write_summaries(
     answers: "BatchAnswers | None" = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[WrittenFile]:
-    """Write a line for each article and n, and yield the state at the beginning and after each few articles.
+    """Write a line for each article and n, and yield the progress at the beginning and after each few articles.
 
-    An article for which an endpoint has no answer is a failure; the others go on.
+    If an endpoint has no answer for an article, that article is a failure, and the others go on.
 
     Args:
-        articles: those of a file, see `read_articles`.
-        stage: the system that writes, see `nws.jobs.recipes.sweep_plan.stage_to_write`.
-        out: the file of the new lines.
-        path: of that file, beside which stands what made the lines; None for stdout.
-        there: its earlier lines.
-        answers: what answers in place of the system's endpoint.
-        say: is told how many requests an endpoint may get, before the first.
+        articles: the articles of a file, see `read_articles`.
+        stage: the stage with the system that writes, see `nws.jobs.recipes.sweep_plan.stage_to_write`.
+        out: the file that gets the new lines.
+        path: the path of that file; a file beside it records what made the lines. None for stdout.
+        there: the earlier lines of the file.
+        answers: the answers of a batch, instead of the system's endpoint.
+        say: a function that gets the number of requests that an endpoint may get, before the first request.
 
     Raises:
         NwsError: a model cannot be loaded, the device fails, or an endpoint does not answer any more.
@@ -182,7 +182,7 @@ def write_summaries(
         now += len(batch)
         in_a_row = 0 if batch else in_a_row + len(failed)
         if answers is None and in_a_row >= _MOST_UNANSWERED:
-            raise NwsError(f"{in_a_row} articles in a row got no answer: no more is asked. {failures[-1][1]}")
+            raise NwsError(f"{in_a_row} articles in a row got no answer, so no more are tried. {failures[-1][1]}")
         for article, drafts in batch:
             for draft in drafts:
                 if draft.n in missing[article]:
@@ -194,7 +194,7 @@ def write_summaries(
 
 
 def _is_cut(draft: Draft, stage: Stage) -> bool:
-    """Whether a model that was asked for n did not end a text within n."""
+    """Return whether a model that was asked for n did not end a text within n."""
     is_longer = int(draft.extra.get(f"{stage.length_unit}_written", 0)) > draft.n
     return is_longer or draft.extra.get(DRAFTS_ENDED) == 0 or draft.extra.get("finish") in CUT
 
@@ -202,7 +202,7 @@ def _is_cut(draft: Draft, stage: Stage) -> bool:
 def _computed(
     articles: Sequence[Article], stage: Stage, segment: "_Segment", device: "torch.device"
 ) -> Iterator[_Written]:
-    """What a system of this machine writes, some articles at a time."""
+    """Yield what a system on this machine writes, some articles at a time."""
     from nws.cluster.article_work import segment_bundle
     from nws.core.arithmetic import one_thread
     from nws.core.sweep import ArticleWriter
@@ -228,7 +228,10 @@ def _asked(
     answers: "BatchAnswers | None",
     say: Callable[[str], None],
 ) -> Iterator[_Written]:
-    """What an endpoint writes, or has written for a batch, an article at a time. Each article lacks these lengths."""
+    """Yield what an endpoint writes, or has written for a batch, one article at a time.
+
+    `missing` has the lengths that each article lacks.
+    """
     from nws.core.models.endpoint_requests import LoadedEndpoint
 
     failures = list[_Failure]()
@@ -256,7 +259,7 @@ def _asked(
 
 
 def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
-    """All that decides a text besides the article and n; the environment (libraries, arithmetic) as a hash."""
+    """Return all that decides a text besides the article and n. The environment (libraries, arithmetic) is a hash."""
     from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
     from nws.core.text.segmentation import pipeline_revision
 
@@ -278,15 +281,15 @@ def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
 
 
 def meta_path(path: Path) -> Path:
-    """The file beside a file of summaries that says what made them, by the hash that each line has as `made_by`."""
+    """Return the path of the file beside a file of summaries that records what made them, by the hash in `made_by`."""
     return path.with_name(f"{path.name}.meta.json")
 
 
 def _note_origin(path: Path, made_by: str, origin: Mapping[str, str]) -> None:
-    """Add what makes the next lines to the file of `meta_path`.
+    """Record in the file of `meta_path` what makes the next lines.
 
     Raises:
-        NwsError: it cannot be read or written.
+        NwsError: the file cannot be read or written.
     """
     meta = meta_path(path)
     try:
@@ -294,7 +297,7 @@ def _note_origin(path: Path, made_by: str, origin: Mapping[str, str]) -> None:
         with replacing(meta) as unfinished:
             unfinished.write_text(json.dumps(known | {made_by: origin}, indent=2) + "\n", encoding="utf-8")
     except (OSError, ValueError, TypeError) as error:
-        raise NwsError(f"{meta}, which says what made the summaries, cannot be kept: {error}. Move it away.") from error
+        raise NwsError(f"{meta} says what made each summary, and cannot be updated: {error}. Move it away.") from error
 
 
 def _row(article: Article, system: str, made_by: str, draft: Draft) -> dict[str, Any]:
@@ -308,7 +311,7 @@ def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     for line in lines:
         try:
             row = json.loads(line)
-        except ValueError:  # torn, as the command was killed
+        except ValueError:  # incomplete, since the command was killed
             continue
         if isinstance(row, dict) and {"id", "text_hash", "n"} <= row.keys():
             yield row

@@ -3,7 +3,7 @@
 from nws.jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
 from nws.jobs.store.articles import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 from nws.jobs.store.articles import ArticleTexts as ArticleTexts
-from nws.jobs.store.articles import PaidText as PaidText
+from nws.jobs.store.articles import EndpointText as EndpointText
 from nws.jobs.store.articles import Reusable as Reusable
 from nws.jobs.store.lifecycle import new_run_id as new_run_id
 from nws.jobs.store.means import EndpointUse as EndpointUse

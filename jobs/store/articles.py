@@ -97,7 +97,7 @@ class Reusable:
 
 
 @dataclass(frozen=True, slots=True)
-class PaidText:
+class EndpointText:
     """A summary that an endpoint has written in another run: its text, its cost in seconds, and its `extra`."""
 
     run_id: str
@@ -233,11 +233,11 @@ def runs_that_asked(connection: Connection, run_id: str, system: str) -> list[st
     return [source for source in requests if source != run_id and requests[source] == requests[run_id]]
 
 
-def paid_texts(
+def endpoint_texts(
     connection: Connection, sources: Sequence[str], system: str, article_ids: Sequence[str]
-) -> dict[str, dict[int, PaidText]]:
+) -> dict[str, dict[int, EndpointText]]:
     """The texts of an endpoint in these runs, by article and n. Of several runs, the first counts."""
-    paid: dict[str, dict[int, PaidText]] = {}
+    paid: dict[str, dict[int, EndpointText]] = {}
     origin = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
     columns = (SummaryRow.article_id, SummaryRow.n, origin, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
     in_sources = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
@@ -245,7 +245,7 @@ def paid_texts(
         query = select(SummaryRow.run_id, *columns).where(*in_sources, SummaryRow.article_id.in_(ids))
         rows = connection.execute(query).all()
         for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
-            paid.setdefault(article_id, {}).setdefault(n, PaidText(*values))
+            paid.setdefault(article_id, {}).setdefault(n, EndpointText(*values))
     return paid
 
 

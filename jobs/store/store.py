@@ -69,7 +69,7 @@ class Store(Database):
     runs_with_reuse_keys = reads(articles.runs_with_reuse_keys)
     known_summaries = reads(articles.known_summaries)
     runs_that_asked = reads(articles.runs_that_asked)
-    paid_texts = reads(articles.paid_texts)
+    endpoint_texts = reads(articles.endpoint_texts)
 
     curve_means = reads(means.curve_means)
     obedience = reads(means.obedience)

@@ -70,7 +70,7 @@ def test_a_malformed_line_is_named_by_file_and_line(tmp_path: Path, line: str, m
 
 def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
-    with pytest.raises(CorpusError, match="holds no article"):
+    with pytest.raises(CorpusError, match="has no article"):
         open_dataset(Dataset(str(tmp_path / "empty.jsonl")))
     path = write(tmp_path / "nofield.jsonl", [{"story": "x", "highlights": "y"}])
     with pytest.raises(CorpusError, match="Name the right one") as refused:

@@ -107,7 +107,7 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     assert nws(*asked, "--max-chars", "5", "--json").json["summaries"] == 3
     nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3")
     assert nws(*asked, "--n", "3,5", "--json").json["other_lines"] == 6
-    assert "6 lines of other articles, systems, lengths or code stayed." in nws(*asked, "--n", "3,5").err
+    assert "6 lines of other articles, systems, lengths or code were kept." in nws(*asked, "--n", "3,5").err
 
 
 def test_what_made_the_summaries_stands_once_beside_them(nws, news: str, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Pa
 def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> None:
     (tmp_path / "twice.jsonl").write_text('{"id": "a", "text": "Snow fell."}\n{"id": "a", "text": "Rain fell."}\n')
     refused = nws("write", "twice.jsonl", "--system", "lead", "--n", "1")
-    assert "line 2: the key 'a' is that of another article" in refused.err
+    assert "line 2: another article has the key 'a', too" in refused.err
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "..."}\n{"id": "b", "text": "Snow fell on Dover."}\n')
     done = nws("write", "news.jsonl", "--system", "lead", "--n", "3")
     assert done.code == 1
@@ -331,7 +331,7 @@ def test_an_endpoint_may_fail_an_article_but_not_all(nws, news: str, server: Ope
     assert len(server.asked) == 6, "what was answered was not asked for twice"
     more = "".join(json.dumps({"text": f"He closed the schools {i} times."}) + "\n" for i in range(80))
     (tmp_path / "news.jsonl").write_text(more)
-    assert "50 articles in a row got no answer: no more is asked." in " ".join(nws(*BY_ENDPOINT).err.split())
+    assert "50 articles in a row got no answer, so no more are tried." in " ".join(nws(*BY_ENDPOINT).err.split())
 
 
 _LLAMA_SERVER = """

@@ -16,7 +16,7 @@ from nws.core.types import Summary
 from nws.jobs.drive import driver, pools
 from nws.jobs.drive.reuse import reuse_keys
 from nws.jobs.drive.run import Outcome
-from nws.jobs.drive.stages import lacking_kept
+from nws.jobs.drive.stages import articles_without_kept
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import RunWriter, Store, open_store
@@ -102,7 +102,7 @@ def test_a_run_that_is_interrupted_while_it_measures_is_resumed_there(
         patch.setattr(RunWriter, "record_kept", record_once)
         outcome = run(store, plan(9), console)
     assert outcome.state == "interrupted"
-    assert len(lacking_kept(store, outcome.run_id)) == 3  # of the five that were copied, a bundle of two is measured
+    assert len(articles_without_kept(store, outcome.run_id)) == 3  # of the five that were copied, a bundle of two is measured
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, console)
     assert (resumed.state, resumed.summaries) == ("done", outcome.summaries)
     agree(kept(store, outcome.run_id), computed_alone(store, plan(9), console))

@@ -18,7 +18,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_without_a_terminal_there_is_a_line_a_minute_for_all_stages_together(clock: list[float]) -> None:
-    stream, minutes = io.StringIO(), progress.Minutes()
+    stream, minutes = io.StringIO(), progress.MinuteTimer()
     console = Console(file=stream)
     with progress.run_progress(console, 12, done=2, stage=(0, 2), minutes=minutes) as advance:
         for second, done in ((15.0, 4), (70.0, 4), (100.0, 2)):

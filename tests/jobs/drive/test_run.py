@@ -106,6 +106,6 @@ def test_a_run_whose_driver_hangs_can_be_taken_elsewhere(store: Store, monkeypat
 
         assert not can_be_taken()
         assert eventually(can_be_taken)
-        assert "has not moved for" in store.log(run_id)[0][1].text
+        assert "has made no progress for" in store.log(run_id)[0][1].text
         # It moves again: its next beat tells it that it was replaced.
         assert eventually(lambda: is_stopped(run))

@@ -23,7 +23,7 @@ from nws.jobs.drive import driver, sharded_run
 from nws.jobs.drive.driver import parts_of
 from nws.jobs.drive.pools import MakeWork, stage_work
 from nws.jobs.drive.run import Outcome
-from nws.jobs.drive.sharded_run import ShardDriver, drive_shards, drivers_here, drivers_there
+from nws.jobs.drive.sharded_run import ShardDriver, drive_shards, local_drivers, cluster_drivers
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import RunInfo, Store
@@ -327,16 +327,16 @@ def test_a_process_is_told_all_and_its_last_words_are_heard(
     file = shlex.quote(str(told))
     script = f'echo "$@" > {file}; echo $NWS_STORE >> {file}; echo no disk >&2; exit 3'
     monkeypatch.setattr(sharded_run, "NWS", ["sh", "-c", script, "nws"])
-    assert end_of(drivers_here(store, NAME, "inline", actors=2)(5)) == "ended with code 3: no disk"
+    assert end_of(local_drivers(store, NAME, "inline", actors=2)(5)) == "ended with code 3: no disk"
     assert told.read_text() == f"drive {NAME} --epoch 5 --engine inline --actors 2\n{store.url}\n"
     monkeypatch.setattr(sharded_run, "NWS", ["true"])
-    assert end_of(drivers_here(store, NAME, "inline")(5)) == ""
+    assert end_of(local_drivers(store, NAME, "inline")(5)) == ""
 
 
 def test_each_driver_on_a_cluster_is_a_job_with_a_name_of_its_own(store: Store, plan: Plan) -> None:
     start(store, plan, shards=2)
     head = FakeHead()
-    start_there = drivers_there(store, NAME, head, accelerator="T4")  # type: ignore[arg-type]
+    start_there = cluster_drivers(store, NAME, head, accelerator="T4")  # type: ignore[arg-type]
     first, second = start_there(1), start_there(1)
     assert [first.name, second.name] == [f"job {NAME}", f"job {NAME}-a2"]
     assert head.entrypoints[f"{NAME}-a2"].endswith(f"drive {NAME} --epoch 1 --accelerator T4")

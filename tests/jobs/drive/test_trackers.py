@@ -108,7 +108,7 @@ def test_a_tracker_that_fails_is_warned_of_once_and_the_run_goes_on(
     swept = nws(*command, "--log-to", "tensorboard")
     assert (swept.code, swept.json["state"]) == (0, "done"), swept.err
     for name in BOTH:
-        assert swept.err.count(f"Warning: {name} fails") == 1
+        assert swept.err.count(f"Warning: {name} failed") == 1
     assert "The run goes on" in swept.err
     assert "TensorBoard:" not in swept.err
     assert "MLflow:" not in swept.err

@@ -197,7 +197,7 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
     assert (outcome.state, outcome.failures) == ("interrupted", 0)
     ill.append("third driver")  # and after it
     for _ in range(2):
-        with pytest.raises(NwsError, match=f"{first.id} could be trained on before"):
+        with pytest.raises(NwsError, match=f"{first.id} could be prepared for training before"):
             driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
         assert store.failures(outcome.run_id) == []
     ill.clear()

@@ -63,7 +63,7 @@ def test_what_decides_every_number_makes_another_work_of_every_system(
     assert not set(old.values()) & set(new.values())
 
 
-IN_HALF = "a row depends on what else is in its batch"
+IN_HALF = "a row depends on the other texts of its batch"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ IN_HALF = "a row depends on what else is in its batch"
     [
         (
             lambda plan: with_libraries(plan, **{"rouge-score": "editable"}),
-            "no version tells the code of rouge-score",
+            "the version of rouge-score does not identify its code",
         ),
-        (lambda plan: with_libraries(plan, torch="no version"), "no version tells the code of torch"),
+        (lambda plan: with_libraries(plan, torch="no version"), "the version of torch does not identify its code"),
         (lambda plan: with_revision(plan, plugins={"mine.py": "mine.py@sha256:0"}), "the run has plugins"),
         (lambda plan: with_stage(plan, lambda stage: replace(stage, precision="float16")), f"in float16 {IN_HALF}"),
         (lambda plan: with_stage(plan, lambda stage: replace(stage, precision="tf32")), f"in tf32 {IN_HALF}"),

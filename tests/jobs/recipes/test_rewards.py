@@ -60,7 +60,7 @@ def test_policies_learn_from_articles_that_have_no_reference_and_the_run_says_so
     outcome = driver.start(store, small_training(tiny_models, tmp_path, 1, **given), "inline", Console(file=log))
     info = store.run_info(outcome.run_id)
     assert (info.state, info.failures) == ("done", 0)
-    assert "The reward reads no reference of the training articles." in log.getvalue()
+    assert "The reward does not read the references of the training articles." in log.getvalue()
     assert info.signatures["reward"].endswith(NO_REFERENCE_READ)
 
 
