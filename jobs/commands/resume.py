@@ -93,7 +93,7 @@ def _resume_shards(
     opened: "Store", run: str, target: TargetOptions, actors: ActorOptions, resuming: options.ResumeOptions
 ) -> "Outcome":
     from nws.cluster.job_api import Head
-    from nws.jobs.drive.sharded_run import drive_sharded_run, local_drivers, cluster_drivers
+    from nws.jobs.drive.sharded_run import cluster_drivers, drive_sharded_run, local_drivers
 
     opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)

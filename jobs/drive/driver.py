@@ -24,7 +24,7 @@ from nws.core.text.word_kinds import INSTALL, find_kinds
 from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, check_sources, open_pools, stage_work
 from nws.jobs.drive.reuse import obstacles, reuse_keys
 from nws.jobs.drive.run import Outcome, Run, take_run
-from nws.jobs.drive.stages import check_outputs, articles_without_kept, require_complete, run_stage, score_kept
+from nws.jobs.drive.stages import articles_without_kept, check_outputs, require_complete, run_stage, score_kept
 from nws.jobs.drive.trackers import Trackers, curve_scalars
 from nws.jobs.installation import code_version
 from nws.jobs.recipes.job import plan_again

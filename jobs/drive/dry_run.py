@@ -82,8 +82,9 @@ def _requests(plan: Plan) -> dict[str, dict[str, int | None] | None]:
 
     There are fewer requests where answers of other runs are copied.
     """
+    articles = plan.articles
     return {
-        endpoint.signature: None if plan.articles is None else asdict(estimate_requests(plan, stage, endpoint, plan.articles))
+        endpoint.signature: None if articles is None else asdict(estimate_requests(plan, stage, endpoint, articles))
         for stage in plan.stages
         if isinstance(endpoint := stage.generator, Endpoint)
     }

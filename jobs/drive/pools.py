@@ -120,9 +120,9 @@ def open_pools(
         # Actors that share a GPU would otherwise take its memory from each other.
         shared = resources.num_gpus if 0 < resources.num_gpus < 1 else None
         fraction = recipe.gpu_memory_fraction or shared
-        plan, same_arithmetic = (resources, actors), engine == "ray" and device == "cpu"
+        plan, is_same = (resources, actors), engine == "ray" and device == "cpu"
         yield Pools(
-            *(f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, same_arithmetic),
+            *(f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, is_same),
             *([ask_machines] if engine == "cluster" else []),
         )
 

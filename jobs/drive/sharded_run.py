@@ -22,7 +22,7 @@ from rich.console import Console
 from nws.cluster.job_api import Head
 from nws.core.errors import CancelledError, ClusterError, FencedError, NwsError, StoreError, StoreUnavailableError
 from nws.jobs.drive.run import Outcome, Run, held, take_run
-from nws.jobs.drive.ship import death_of, actor_options, ship_job
+from nws.jobs.drive.ship import actor_options, death_of, ship_job
 from nws.jobs.installation import python_command
 from nws.jobs.store import RunInfo, Store, has_lost_driver, is_driven
 

@@ -102,7 +102,8 @@ def test_a_run_that_is_interrupted_while_it_measures_is_resumed_there(
         patch.setattr(RunWriter, "record_kept", record_once)
         outcome = run(store, plan(9), console)
     assert outcome.state == "interrupted"
-    assert len(articles_without_kept(store, outcome.run_id)) == 3  # of the five that were copied, a bundle of two is measured
+    # Of the five that were copied, a bundle of two is measured.
+    assert len(articles_without_kept(store, outcome.run_id)) == 3
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, console)
     assert (resumed.state, resumed.summaries) == ("done", outcome.summaries)
     agree(kept(store, outcome.run_id), computed_alone(store, plan(9), console))

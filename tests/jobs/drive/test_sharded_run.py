@@ -23,7 +23,7 @@ from nws.jobs.drive import driver, sharded_run
 from nws.jobs.drive.driver import parts_of
 from nws.jobs.drive.pools import MakeWork, stage_work
 from nws.jobs.drive.run import Outcome
-from nws.jobs.drive.sharded_run import ShardDriver, drive_shards, local_drivers, cluster_drivers
+from nws.jobs.drive.sharded_run import ShardDriver, cluster_drivers, drive_shards, local_drivers
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import RunInfo, Store
