@@ -25,7 +25,7 @@ from nws.core.article import Article
 from nws.core.metrics.specs import as_columns
 from nws.core.types import BundleResult, Score, Summary, SystemKind
 from nws.jobs.store import RunSpec, Store, open_store, upgrade_schema
-from nws.jobs.store.means import built_document
+from nws.jobs.store.means import document_from_rows
 
 LENGTHS = tuple(range(1, 22, 2))
 MODELS = ("bert-base-uncased", "xlnet-base-cased", "electra-base-discriminator")
@@ -147,7 +147,7 @@ def measure(url: str, reports: Path) -> list[Cost]:
 def build_largest(url: str) -> None:
     """Build the document of the largest run, as the end of that run did."""
     with open_store(url, read_only=True) as store, store.reading() as reader:
-        built_document(reader, [max(store.list_runs(), key=lambda run: run.summaries).id])
+        document_from_rows(reader, [max(store.list_runs(), key=lambda run: run.summaries).id])
 
 
 def of_process(what: str, command: Sequence[str]) -> Cost:

@@ -1,11 +1,11 @@
 """The articles of a run with their summaries, and the summaries of other runs that it may copy.
 
-Each query finds its rows by an index: a store may hold ten million summaries.
+Each query finds its rows by an index, since a store may hold ten million summaries.
 
 Rows of two runs are equal if they have the same key (`SystemRow.reuse_key`, see `nws.jobs.drive.reuse`), article, n and
-arithmetic (`nws.core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text
-depends on its batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so
-`reused_from` always names the run where a number was made.
+arithmetic (`nws.core.arithmetic.describe_arithmetic`). Texts that a generator wrote in 16 bits are not copied, since
+they depend on the batch. Rows of a `mixed` run are not copied either. Only rows that a run has computed itself are
+copied, so `reused_from` always names the run that computed the number.
 """
 
 import itertools
@@ -43,24 +43,24 @@ from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow, Sy
 
 _ARTICLES_AT_ONCE = 1_000
 _SHORTEST_ID = 4
-"""The fewest characters of an id that may stand for it: fewer are a part of many texts, too."""
+"""The fewest characters of an id that may stand for it. Fewer also occur in many texts."""
 _HEX = frozenset("0123456789abcdef")
 _TEXTS_AT_ONCE = 200
 """The number of articles that one step of a search reads."""
 SUMMARY_COLUMNS: Mapping[str, type] = {
     column.name: dict if isinstance(column.type, JSON) else column.type.python_type
     for column in SummaryRow.__table__.columns
-    if column.name != "kinds"  # packed, for the analysis
+    if column.name != "kinds"  # packed numbers, which only the analysis reads
 }
-"""The columns of `summaries` in its order, each with the type of its values."""
+"""The columns of `summaries` in the table's order, each with the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleTexts:
     """An article, its references, and its summaries.
 
-    Each summary has the columns `SUMMARY_COLUMNS`. Scores by metrics of plugins are not in `extra`, but beside
-    the other scores, by name.
+    Each summary has the columns `SUMMARY_COLUMNS`. Scores of plugins' metrics stand beside the other scores, by name,
+    and not in `extra`.
     """
 
     id: str
@@ -81,11 +81,11 @@ class Reusable:
 
     Attributes:
         sources: the runs that may have such rows.
-        arithmetic: how the workers of these runs multiplied.
-        reuse_keys: the keys of those systems of the stage whose rows may be copied, see `nws.jobs.drive.reuse`.
+        arithmetic: the way in which the workers of these runs multiplied.
+        reuse_keys: the keys of the systems whose rows may be copied, see `nws.jobs.drive.reuse`.
         systems: all systems of the stage.
-        lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
-        rows: the number of summaries that the stage has of an article.
+        lengths: every n of the stage; 0 for uncut summaries.
+        rows: the number of summaries that the stage has for each article.
     """
 
     sources: tuple[str, ...]
@@ -107,12 +107,12 @@ class EndpointText:
 
 
 def _lists(*names: str) -> list[BindParameter[str]]:
-    """Parameters that are lists of texts: Postgres asks for the type where one is empty."""
+    """Make parameters for lists of texts, with their type, which Postgres needs if a list is empty."""
     return [bindparam(name, expanding=True, type_=String) for name in names]
 
 
-# Literal for its CROSS JOIN: SQLite reads the tables in this order, and so goes to summaries by their key. Left to
-# itself it might read all rows of a run.
+# Literal SQL for its CROSS JOIN: it makes SQLite read the tables in this order, and find summaries by their key.
+# Otherwise SQLite might read all rows of a run.
 _EQUAL = """
 FROM summaries AS s
 CROSS JOIN systems AS y
@@ -121,7 +121,7 @@ WHERE s.run_id IN :sources AND s.article_id IN :articles AND s.n IN :lengths AND
     AND y.run_id = s.run_id AND y.system = s.system AND y.reuse_key IN :reuse_keys"""
 _PARAMETERS = (*_lists("sources", "articles", "reuse_keys"), bindparam("lengths", expanding=True))
 _KNOWN = text(f"SELECT s.article_id, s.system, s.n {_EQUAL}").bindparams(*_PARAMETERS)
-# Those of `SummaryRow` that a copy has as they were; content kept only where the others are the same, too.
+# The columns of `SummaryRow` that are copied. Content kept is copied only if the other articles are the same.
 _COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
 _ONLY_OF = dict.fromkeys(OPTIONAL, "of_same_panel") | {"kinds": "of_same_kinds"}
 _VALUES = (
@@ -137,8 +137,8 @@ ON CONFLICT DO NOTHING
 
 
 def article_texts(connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
-    """The articles of these ids with their summaries, in the order of the ids, without those that have none."""
-    # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
+    """Read the articles of these ids with their summaries, in the order of the ids, without those that have none."""
+    # Columns instead of the class: to make mapped objects of a million rows takes longer than to read them.
     query = select(*(SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS))
     query = query.where(in_run(connection, run_id), SummaryRow.article_id.in_(article_ids))
     summaries: dict[str, list[Mapping[str, Any]]] = {}
@@ -154,34 +154,34 @@ def article_texts(connection: Connection, run_id: str, article_ids: Sequence[str
 
 
 def articles_without(connection: Connection, run_id: str, *columns: str) -> list[str]:
-    """The ids, in rising order, of the articles with a summary in a run that has nothing in one of these columns."""
+    """List the ids of the articles with a summary in a run that lacks one of these columns, in rising order."""
     lacks = or_(*(SummaryRow.__table__.columns[name].is_(None) for name in columns))
     query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
     return sorted(connection.execute(query).scalars())
 
 
 def systems(connection: Connection, run_id: str) -> dict[str, SystemKind]:
-    """The kind of each system of a run that has summaries."""
+    """Return the kind of each system of a run that has summaries."""
     written = exists().where(in_run(connection, run_id), SummaryRow.system == SystemRow.system)
     query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id, written)
     return {row.system: row.kind for row in connection.execute(query)}
 
 
 def lengths(connection: Connection, run_id: str, system: str) -> list[int]:
-    """Every n at which a system has summaries, rising."""
+    """Return every n at which a system has summaries, in rising order."""
     query = select(SummaryRow.n).distinct().where(in_run(connection, run_id), SummaryRow.system == system)
     return sorted(connection.execute(query).scalars())
 
 
 def find_articles(connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
-    """At most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the key or text.
+    """Find at most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the key or text.
 
-    The beginning of an id has four characters or more. Parts are searched only if no key and no id fits. Case and
-    white space do not matter then, and all texts of the run are read.
+    The beginning of an id needs at least four characters. Parts are searched only if no key and no id matches. Then
+    case and white space do not matter, and all texts of the run are read.
     """
     is_named = or_(ArticleRow.key == wanted, ArticleRow.id == wanted)
     if len(wanted) >= _SHORTEST_ID and _HEX.issuperset(wanted):
-        # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
+        # Not LIKE, since Postgres would use no index. "g" comes after all hexadecimal digits.
         is_named = or_(is_named, and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
     runs = runs_with_rows(connection, run_id)
     failed = select(FailureRow.article_id).where(FailureRow.run_id.in_(runs))
@@ -193,19 +193,19 @@ def find_articles(connection: Connection, run_id: str, wanted: str, most: int) -
 
 
 def summaries(connection: Connection, run_id: str, article_id: str) -> list[Summary]:
-    """All summaries of an article."""
+    """Read all summaries of an article in a run."""
     query = select(SummaryRow).where(in_run(connection, run_id), SummaryRow.article_id == article_id)
     return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
 
 
 def runs_with_reuse_keys(connection: Connection, run_id: str, reuse_keys: Sequence[str]) -> dict[str, str]:
-    """The runs that have computed rows of any of these keys, the newest first, and the arithmetic of each."""
+    """Return the runs that have computed rows of any of these keys, the newest first, with the arithmetic of each."""
     own_parent = select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
     query = (
         select(RunRow.id, RunRow.arithmetic)
         .where(RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.reuse_key.in_(reuse_keys))), RunRow.id != run_id)
         .where(RunRow.mixed.is_(False), RunRow.summaries > RunRow.reused)
-        # One run computes all its articles, so shards of one run do not copy from each other.
+        # A run computes all its articles itself, so its shards do not copy from each other.
         .where(or_(own_parent.is_(None), RunRow.parent.is_(None), RunRow.parent != own_parent))
         .order_by(RunRow.created_at.desc(), RunRow.id.desc())
     )
@@ -215,7 +215,7 @@ def runs_with_reuse_keys(connection: Connection, run_id: str, reuse_keys: Sequen
 def known_summaries(
     connection: Connection, reusable: Reusable, article_ids: Sequence[str]
 ) -> dict[str, set[tuple[str, int]]]:
-    """For each article, the system and n of every summary that can be copied; articles without any are left out."""
+    """Return, by article, the system and n of every summary that can be copied. Articles without any are left out."""
     places: dict[str, set[tuple[str, int]]] = {}
     for parameters in _parameters(connection, reusable, article_ids):
         for article_id, system, n in connection.execute(_KNOWN, parameters):
@@ -224,7 +224,7 @@ def known_summaries(
 
 
 def runs_that_asked(connection: Connection, run_id: str, system: str) -> list[str]:
-    """The other runs in which an endpoint got the same requests, the newest first."""
+    """List the other runs in which an endpoint got the same requests, the newest first."""
     query = select(RunRow.id, RunRow.seed, RunRow.revisions).where(
         RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.system == system))
     )
@@ -236,7 +236,7 @@ def runs_that_asked(connection: Connection, run_id: str, system: str) -> list[st
 def endpoint_texts(
     connection: Connection, sources: Sequence[str], system: str, article_ids: Sequence[str]
 ) -> dict[str, dict[int, EndpointText]]:
-    """The texts of an endpoint in these runs, by article and n. Of several runs, the first counts."""
+    """Read the texts of an endpoint in these runs, by article and n. If several runs have a text, the first counts."""
     paid: dict[str, dict[int, EndpointText]] = {}
     origin = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
     columns = (SummaryRow.article_id, SummaryRow.n, origin, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
@@ -250,15 +250,15 @@ def endpoint_texts(
 
 
 def in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
-    """The condition for the summaries of a run, or of its shards."""
+    """Return the condition for the summaries of a run, or of its shards."""
     return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
 
 
 def articles_of_runs(*conditions: ColumnElement[bool]) -> Select[tuple[str]]:
-    """The ids of the articles with summaries in the runs that fit the conditions.
+    """Return a query for the ids of the articles with summaries in the runs that meet the conditions.
 
-    Each id is looked up from the one before, since the index has an entry for every summary, a hundred times as many as
-    articles.
+    Each id is looked up from the one before: the index has an entry for every summary, a hundred times as many as there
+    are articles.
     """
     first = select(func.min(SummaryRow.article_id)).where(SummaryRow.run_id == RunRow.id).scalar_subquery()
     articles = select(RunRow.id.label("run_id"), first.label("id")).where(*conditions).cte("ids", recursive=True)
@@ -269,7 +269,7 @@ def articles_of_runs(*conditions: ColumnElement[bool]) -> Select[tuple[str]]:
 
 
 def _with_part(connection: Connection, articles_of_run: Select[Any], wanted: str) -> Iterator[Article]:
-    """The articles whose key or text contains `wanted`. SQL cannot tell: SQLite folds the case of ASCII only."""
+    """Yield the articles whose key or text contains `wanted`. Not in SQL, as SQLite folds the case of ASCII only."""
     sought = _folded(wanted)
     with closing(connection.execute(articles_of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
         yield from (_article(row) for row in rows if any(sought in _folded(part) for part in (row.key, row.text)))
@@ -296,8 +296,8 @@ def _with_chosen_scores(row: Row[Any]) -> dict[str, Any]:
 
 
 def _parameters(connection: Connection, reusable: Reusable, article_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The parameters of `_EQUAL`, for a batch of articles each."""
-    # Asked anew: a source that is still running may have got a worker with another arithmetic or other code.
+    """Return the parameters of `_EQUAL`, for a batch of articles each."""
+    # Asked again, since a source that is still running may have got a worker with another arithmetic or other code.
     query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources), RunRow.mixed.is_(False))
     sources = [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]]
     parameters = {"sources": sources, "lengths": reusable.lengths, "reuse_keys": reusable.reuse_keys}
@@ -307,7 +307,7 @@ def _parameters(connection: Connection, reusable: Reusable, article_ids: Sequenc
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
     """Copy the summaries of these stored articles that the run lacks and other runs have.
 
-    Content kept is copied from runs with the same panel, its kinds of words from those that have told the same, too.
+    Content kept is copied from runs with the same panel; its kinds of words only if these runs found the same kinds.
     """
     panel, kinds = connection.execute(select(RunRow.panel, RunRow.word_kinds).where(RunRow.id == run_id)).one()
     of_same_panel = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == panel)
@@ -321,10 +321,10 @@ def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: S
 
 
 def require_complete(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
-    """Refuse a transaction that would leave an article with some of its stage's summaries.
+    """Refuse a transaction that would leave an article with only some of its stage's summaries.
 
     Raises:
-        StoreError: summaries that were to be copied have gone, or are of a mixed run now.
+        StoreError: summaries that were to be copied were deleted, or belong to a run that is mixed now.
     """
     for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
         in_stage = (SummaryRow.system.in_(reusable.systems), SummaryRow.article_id.in_(ids))
@@ -333,7 +333,7 @@ def require_complete(connection: Connection, run_id: str, reusable: Reusable, ar
         expected = len(ids) * reusable.rows
         if stored != expected:
             raise StoreError(
-                f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not {expected}: some that "
-                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile, or are of "
-                f"other code or machines now. Compute them with: nws resume {run_id}"
+                f"for {len(ids)} articles, run {run_id!r} would have {stored} summaries instead of {expected}. Some to "
+                f"be copied from {', '.join(reusable.sources)} were deleted meanwhile, or their run has used "
+                f"other code or machines since. Compute them with: nws resume {run_id}"
             )

@@ -1,6 +1,6 @@
-"""An open database, whose methods are transactions. They can wait while the database is away.
+"""An open database, whose methods are transactions. They can wait while the database is unreachable.
 
-A store has one writer and one reader.
+A store has one engine that writes and one that reads.
 """
 
 import copy
@@ -16,7 +16,7 @@ from nws.jobs.store.address import Address
 from nws.jobs.store.engine import file_identity, transaction
 
 PATIENCE_SECONDS = 3600.0
-"""A database that restarts must not cost a night's work."""
+"""How long to wait for the database: its restart must not cost a night's work."""
 _LONGEST_PAUSE_SECONDS = 15.0
 
 Parameters = ParamSpec("Parameters")
@@ -59,16 +59,16 @@ class Database:
     def waiting(
         self, tell: Callable[[str], None] = lambda line: None, before_attempt: Callable[[], None] = lambda: None
     ) -> Self:
-        """This store, whose methods wait for a database that is away, for an hour at most, see `patiently`.
+        """Return this store with methods that wait for an unreachable database, for an hour at most, see `patiently`.
 
-        `tell` is called with a line when the waiting begins and when it is over, `before_attempt` before each attempt.
+        `tell` gets a line when the waiting begins and when it is over. `before_attempt` is called before each attempt.
         """
         patient = copy.copy(self)
         patient._tell, patient._before_attempt = tell, before_attempt
         return patient
 
     def retried(self, attempt: Callable[[], Result]) -> Result:
-        """The result of `attempt`, which a store that is `waiting` repeats while its database is away."""
+        """Call `attempt` and return its result. A `waiting` store repeats it while the database is unreachable."""
         if self._tell is None:
             return attempt()
 
@@ -81,7 +81,7 @@ class Database:
     def in_transaction(
         self, begin: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], Result]
     ) -> Result:
-        """The result of `work` in one transaction, see `retried`."""
+        """Do `work` in one transaction and return its result, see `retried`."""
 
         def attempt() -> Result:
             with begin() as connection:
@@ -91,7 +91,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction that may write; nothing of it is stored when anything is raised."""
+        """Open a transaction that may write. If anything is raised, nothing of it is stored."""
         if self._writer is None:
             raise StoreError(f"the store {self.shown_url} was opened read-only")
         self._require_same_file()
@@ -100,7 +100,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One transaction that reads what was committed when it began."""
+        """Open a transaction that reads what was committed when it began."""
         self._require_same_file()
         with transaction(self._reader, self._address) as connection:
             yield connection
@@ -110,15 +110,15 @@ class Database:
         if identity != self._file:
             problem = "was deleted or moved away" if identity is None else "was replaced by another file"
             raise StoreError(
-                f"the store {self.shown_url} {problem} while it was in use, and nothing more is stored. What was "
-                "stored is in the old file: put it back, with its -wal file if there is one, and resume the run"
+                f"the store {self.shown_url} {problem} while it was in use, so nothing more is stored. The results so "
+                "far are in the old file. Put it back, with its -wal file if there is one, and resume the run"
             )
 
 
 def reads(
     work: Callable[Concatenate[Connection, Parameters], Result],
 ) -> Callable[Concatenate[Database, Parameters], Result]:
-    """Make a method of a store of a function that reads: its caller gives all but the connection."""
+    """Turn a function that reads into a method of a store. Callers give all arguments but the connection."""
 
     @functools.wraps(work)
     def method(self: Database, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -130,7 +130,7 @@ def reads(
 def writes(
     work: Callable[Concatenate[Connection, Parameters], Result],
 ) -> Callable[Concatenate[Database, Parameters], Result]:
-    """Make a method of a store of a function that writes: its caller gives all but the connection."""
+    """Turn a function that writes into a method of a store. Callers give all arguments but the connection."""
 
     @functools.wraps(work)
     def method(self: Database, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -140,17 +140,17 @@ def writes(
 
 
 def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:
-    """The result of `call`, which is retried with growing pauses for an hour while the store cannot be reached.
+    """Call `call` and return its result; retry it with growing pauses for an hour while the store cannot be reached.
 
     Args:
-        call: a transaction: all of it or nothing, and harmless if it had been done already.
-        tell: called with a line when the waiting begins, and when it is over.
+        call: a function that does a whole transaction or nothing, and that may safely be repeated.
+        tell: a function that gets a line when the waiting begins, and when it is over.
 
     Raises:
         StoreUnavailableError: the store did not come back.
-        StoreError: it refused.
+        StoreError: the store refused.
     """
-    import tenacity  # which `nws ls` need not wait for
+    import tenacity  # imported late, so that `nws ls` starts quickly
 
     is_announced = False
 

@@ -1,10 +1,13 @@
 """Engines and transactions. What differs between SQLite and Postgres is here.
 
-Facts about SQLite that shape this file: a plain BEGIN that reads and then writes fails at once with "database is
-locked" when somebody else has written in between, whatever the timeout, so the writer begins IMMEDIATE; and DDL
-belongs to a transaction only after an explicit BEGIN, as Python's sqlite3 begins one before INSERT and the like only;
-and the switch of a new file to WAL fails at once while another connection switches it, too, or writes to it: the busy
-timeout does not cover the step from reading to writing.
+Three facts about SQLite shape this file:
+
+* A plain BEGIN that reads and then writes fails at once with "database is locked" if somebody else has written in
+  between, whatever the timeout. So the writer uses BEGIN IMMEDIATE.
+* DDL belongs to a transaction only after an explicit BEGIN, since Python's sqlite3 begins one only before INSERT and
+  the like.
+* The switch of a new file to WAL fails at once while another connection switches it, too, or writes to it: the busy
+  timeout does not cover the step from reading to writing.
 """
 
 import json
@@ -28,15 +31,15 @@ from nws.core.errors import StoreError, StoreUnavailableError
 from nws.jobs.store.address import Address
 from nws.jobs.store.tables import Base
 
-if TYPE_CHECKING:  # a store is one of them
+if TYPE_CHECKING:  # a store needs only one of the two
     from sqlalchemy.dialects import postgresql, sqlite
 
 BUSY_SECONDS = 30
 _SWITCH_AGAIN_SECONDS = 0.05
 _LOCK_NOT_AVAILABLE = "55P03"
 _SQLITE_AWAY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL")
-# A machine that vanishes in the middle of a transaction must not hold its run for hours: the server ends such a
-# session, and a client notices a server that is gone. (libpq's parameters; those in the URL win.)
+# A machine that vanishes in the middle of a transaction must not hold its run for hours. So the server ends such a
+# session, and a client notices a server that is gone. (These are libpq's parameters; those in the URL take precedence.)
 _POSTGRES = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
@@ -47,17 +50,17 @@ _POSTGRES = {
 }
 
 dump_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
-"""As JSON is stored: Korean references stay readable in SQL, and both databases can read it."""
+"""Dump JSON for the store, so that Korean references stay readable in SQL and both databases can read it."""
 
 
 def writer_engine(address: Address) -> Engine:
-    """An engine whose transactions may write; a SQLite file that does not exist is created, for its owner alone.
+    """Make an engine whose transactions may write. A missing SQLite file is created, readable by its owner alone.
 
     Raises:
-        StoreError: The SQLite file cannot be created, or psycopg is not installed.
+        StoreError: the SQLite file cannot be created, or psycopg is not installed.
     """
     if address.path is None:
-        # A driver may be silent for minutes between two bundles: ask whether the server is still there.
+        # A driver may be silent for minutes between two bundles, so check whether the server is still there.
         return _postgres_engine(address, pool_pre_ping=True)
     _create_private(address.path, address)
     engine = create_engine(address.url, json_serializer=dump_json)
@@ -67,16 +70,16 @@ def writer_engine(address: Address) -> Engine:
 
 
 def reader_engine(address: Address) -> Engine:
-    """An engine whose transactions can only read; its connections do not outlive their transaction.
+    """Make an engine whose transactions can only read. Its connections do not outlive their transaction.
 
     Raises:
-        StoreError: There is no such SQLite file, or psycopg is not installed.
+        StoreError: there is no such SQLite file, or psycopg is not installed.
     """
     if address.path is None:
         return _postgres_engine(address, poolclass=NullPool, execution_options={"postgresql_readonly": True})
     if not os.path.exists(address.path):
         raise StoreError(f"there is no store at {address.path}: check --store, or submit a run first")
-    # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
+    # mode=rw never creates the file, unlike a plain connect. mode=ro would leave its -wal and -shm files behind.
     uri = f"{address.path.as_uri()}?mode=rw"
 
     def connect() -> sqlite3.Connection:
@@ -91,7 +94,7 @@ def reader_engine(address: Address) -> Engine:
 
 
 def file_identity(address: Address) -> tuple[int, int] | None:
-    """Device and inode of the file of a SQLite store; None if there is no file, and for Postgres."""
+    """Return device and inode of a SQLite store's file; None if there is no file, and for Postgres."""
     if address.path is None:
         return None
     try:
@@ -103,11 +106,11 @@ def file_identity(address: Address) -> tuple[int, int] | None:
 
 @contextmanager
 def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
-    """One transaction: commits at the end, rolls back when anything is raised.
+    """Open a transaction that is committed at the end of the block, or rolled back if anything is raised.
 
     Raises:
-        StoreUnavailableError: The database cannot be reached now.
-        StoreError: The database refused; the message is the database's own, on one line, without the password.
+        StoreUnavailableError: the database cannot be reached now.
+        StoreError: the database refused. The message is the database's own, on one line, without the password.
     """
     try:
         with engine.begin() as connection:
@@ -120,7 +123,7 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
 
 
 def upsert(connection: Connection, table: type[Base]) -> "postgresql.Insert | sqlite.Insert":
-    """An insert that supports ON CONFLICT. Both databases have the same syntax for it; SQLAlchemy's core has none."""
+    """Make an INSERT that supports ON CONFLICT, whose syntax both databases share but SQLAlchemy's core lacks."""
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql
 
@@ -131,13 +134,13 @@ def upsert(connection: Connection, table: type[Base]) -> "postgresql.Insert | sq
 
 
 def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, Any]]) -> None:
-    """Insert the rows whose key is not there yet."""
+    """Insert the rows whose keys are not in the table yet."""
     if rows:
         connection.execute(upsert(connection, table).on_conflict_do_nothing(), rows)
 
 
 def is_storable(text: str) -> bool:
-    """Whether every database can keep the text as it is: without NUL, and without half of a surrogate pair."""
+    """Return whether every database can store the text unchanged: it has no NUL and no half of a surrogate pair."""
     try:
         return b"\0" not in text.encode("utf-8")
     except UnicodeEncodeError:
@@ -145,59 +148,59 @@ def is_storable(text: str) -> bool:
 
 
 def require_storable(values: Mapping[str, object], owner: str) -> None:
-    """Refuse values that a database cannot keep exactly; `owner` says in the error whose they are.
+    """Refuse values that a database cannot store exactly; `owner` says in the error whose values they are.
 
     Raises:
         StoreError: a number is NaN or infinite, or a text holds NUL or half of a surrogate pair.
     """
     for name, value in values.items():
         if isinstance(value, Real) and not math.isfinite(value):
-            raise StoreError(f"{owner} has {name} = {value}: only finite numbers are stored")
+            raise StoreError(f"{owner} has {name} = {value}, and only finite numbers can be stored")
         texts = value if isinstance(value, tuple) else (value,)
         if not all(is_storable(text) for text in texts if isinstance(text, str)):
-            raise StoreError(f"{owner} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
+            raise StoreError(f"{owner} has a NUL or half a surrogate pair, which a database cannot store. Use UTF-8")
 
 
 def escaped(text: str) -> str:
-    """`text` with characters that no database stores escaped. Errors may quote such bytes."""
+    """Escape the characters of a text that no database stores. Errors may quote such bytes."""
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
 def id_batches(ids: Sequence[str], at_once: int = 10_000) -> Iterator[Sequence[str]]:
-    """The ids in batches that go into one statement: SQLite takes 32,766 parameters, Postgres 65,535."""
+    """Yield the ids in batches that fit into a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
     for start in range(0, len(ids), at_once):
         yield ids[start : start + at_once]
 
 
 def not_text(error: UnicodeEncodeError) -> StoreError:
-    """The error of a text with half of a surrogate pair, which stands for a byte that is no UTF-8."""
-    return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")
+    """Return the error for a text with half of a surrogate pair, which stands for a byte that is not UTF-8."""
+    return StoreError(f"a database cannot read the text {escaped(str(error.object))!r} ({error.reason}). Use UTF-8")
 
 
 def _is_away(error: SQLAlchemyError) -> bool:
-    """Whether a later attempt may succeed: the database restarts, is out of reach or busy, or its disk is full."""
+    """Return whether a retry may succeed: the database restarts, is unreachable or busy, or its disk is full."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     if isinstance(error.orig, sqlite3.Error):
         return getattr(error.orig, "sqlite_errorname", "").startswith(_SQLITE_AWAY)
-    # No SQLSTATE: the connection failed. The classes are those of Postgres's appendix A: connection exceptions, too few
-    # resources (a full disk among them), and intervention by an operator (a restart).
+    # Without SQLSTATE, the connection failed. The classes are from Postgres's appendix A: connection exceptions, too
+    # few resources (such as a full disk), and intervention by an operator (such as a restart).
     state = getattr(error.orig, "sqlstate", None)
     return state is None or state[:2] in ("08", "53", "57") or state == _LOCK_NOT_AVAILABLE
 
 
 def database_message(error: SQLAlchemyError, address: Address) -> str:
-    """The message of the database itself, on one line, without SQL, parameters or password."""
+    """Return the database's own message, on one line, without SQL, parameters or password."""
     cause = error.orig if isinstance(error, StatementError) and error.orig is not None else error
     message = address.scrub(" ".join(str(cause).split()))
     if message == "database is locked":
-        return f"another process has been writing for {BUSY_SECONDS} s ({message}): wait for it, or end it"
+        return f"another process has been writing for {BUSY_SECONDS} s ({message}). Wait for it, or end it"
     return message
 
 
 def _listen(engine: Engine, begin: str, *pragmas: str) -> None:
     def on_connect(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None  # sqlite3 shall begin nothing by itself: on_begin does.
+        connection.isolation_level = None  # Keeps sqlite3 from beginning transactions itself: on_begin does.
         cursor = connection.cursor()
         for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", *pragmas):
             cursor.execute(f"PRAGMA {pragma}")
@@ -230,7 +233,7 @@ def _postgres_engine(address: Address, **options: object) -> Engine:
         engine = create_engine(address.url, json_serializer=dump_json, connect_args=connect, **options)
     except ImportError as error:
         raise StoreError(
-            f'the store {address.shown} needs psycopg 3, which is not installed: run `pip install "psycopg[binary]"`'
+            f'the store {address.shown} needs psycopg 3, which is not installed. Run `pip install "psycopg[binary]"`'
         ) from error
     event.listen(engine, "connect", _plain_numbers)
     # Before SQLAlchemy's own listener, which reads text.
@@ -239,7 +242,7 @@ def _postgres_engine(address: Address, **options: object) -> Engine:
 
 
 def _require_utf8(address: Address, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    """Refuse a database and a client that cannot keep every text: in SQL_ASCII text even comes back as bytes.
+    """Refuse a database or a client that cannot store every text: in SQL_ASCII, text even comes back as bytes.
 
     Raises:
         StoreError: the encoding of one of them is not UTF-8.
@@ -249,9 +252,9 @@ def _require_utf8(address: Address, connection: DBAPIConnection, _: ConnectionPo
         ("client", b"client_encoding", "Set PGCLIENTENCODING, or client_encoding in the URL, to UTF8"),
     ):
         encoding = connection.pgconn.parameter_status(name)
-        if encoding not in (b"UTF8", None):  # None where a connection pooler does not say
+        if encoding not in (b"UTF8", None):  # None if a connection pooler does not tell
             has = f"the {whose} of the store {address.shown} has the encoding {encoding.decode()}"
-            raise StoreError(f"{has}, which cannot keep every text. {advice}")
+            raise StoreError(f"{has}, which cannot store every text. {advice}")
 
 
 def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
@@ -268,7 +271,7 @@ def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
 
 
 def _create_private(path: Path, address: Address) -> None:
-    """Create the file of a SQLite store for its owner alone; its -wal and -shm files get the same mode."""
+    """Create the file of a SQLite store, readable by its owner alone. Its -wal and -shm files get the same mode."""
     if path.exists():
         return
     try:

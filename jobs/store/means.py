@@ -1,11 +1,11 @@
-"""Means over a run's summaries, and its report document; when a run has ended, they are stored.
+"""Means over a run's summaries, and its report document, which are stored when a run has ended.
 
-While a run goes on, the views compute their means from its summaries (`live_means` and `live_best_n`, see
-`nws.jobs.store.queries`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a
-large run. The views compute them until all are stored, and again once a driver takes the run.
+While a run goes on, the views compute its means from its summaries (`live_means` and `live_best_n`, see
+`nws.jobs.store.queries`). When it has ended, the means are stored, a piece at a time, so that no other writer waits for
+a large run. The views compute the means until all are stored, and again once a driver claims the run.
 
-With them the run's report document is stored, which no view computes while a run goes on. `content_kept`,
-`kept_by_kind` and `smallest_n` have those of its numbers that people query.
+The run's report document is stored with them; no view computes it while a run goes on. The tables `content_kept`,
+`kept_by_kind` and `smallest_n` have the numbers of the document that people query.
 """
 
 import zlib
@@ -49,7 +49,7 @@ from nws.jobs.store.tables import (
     SummaryRow,
 )
 
-if TYPE_CHECKING:  # with pydantic, which `nws ls` need not wait for
+if TYPE_CHECKING:  # importing pydantic would delay `nws ls`
     from nws.core.findings.lengths import Obedience
     from nws.core.findings.report_document import ReportDocument
 
@@ -62,7 +62,7 @@ _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunBestRow, "live_best_n"),
 )
 OF_DOCUMENT: tuple[type[Base], ...] = (ContentKeptRow, KeptByKindRow, SmallestNRow, DocumentRow)
-KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_DOCUMENT)
+CACHED_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_DOCUMENT)
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -72,12 +72,12 @@ class EndpointUse:
     """The cost of a system behind an endpoint, over all n.
 
     Attributes:
-        system: its name.
+        system: the name of the system.
         articles: the number of articles.
-        requests: the number of requests that it was sent.
-        read, written: tokens, as the endpoint counts them; 0 if it does not.
-        cached: those of `read` that it has read from its cache.
-        models: the number of different models that have answered, by the names that the endpoint gives; 0 without any.
+        requests: the number of requests that were sent.
+        read, written: the numbers of input and output tokens, as the endpoint counts them; 0 if it does not.
+        cached: the number of input tokens that came from the endpoint's cache.
+        models: the number of models that answered, by the names that the endpoint gives; 0 if it gives none.
     """
 
     system: str
@@ -104,7 +104,7 @@ _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", 
 
 
 def curve_means(connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
-    """By dataset, system and n (0: uncut), the number of `articles` and the mean scores, such as `bertscore_f1`."""
+    """Read the number of `articles` and mean scores such as `bertscore_f1`, by dataset, system and n (0: uncut)."""
     query = select(*(_CURVE.c[name] for name in ("dataset", "system", "n", *_NUMBERS)))
     rows = connection.execute(query.where(_CURVE.c.run_id == run_id))
     names = [name.removesuffix("_mean") for name in _NUMBERS]
@@ -113,7 +113,7 @@ def curve_means(connection: Connection, run_id: str) -> dict[tuple[str, str, int
 
 
 def obedience(connection: Connection, run_id: str, systems: Collection[str]) -> "list[Obedience]":
-    """How well systems keep to n that were asked for n words or characters, by system and n."""
+    """Measure how well systems follow a request for n words or characters, by system and n."""
     from nws.core.findings.lengths import Obedience
 
     def share(is_so: ColumnElement[bool], of: ColumnElement[int]) -> ColumnElement[float]:
@@ -135,7 +135,7 @@ def obedience(connection: Connection, run_id: str, systems: Collection[str]) -> 
 
 
 def endpoint_use(connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
-    """The cost of each of these systems that has an endpoint, by system.
+    """Return the cost of each of these systems that has an endpoint, in the order of their names.
 
     An answer that was cut to every n counts once, with the row that has it uncut.
     """
@@ -155,24 +155,24 @@ def endpoint_use(connection: Connection, run_id: str, systems: Collection[str]) 
 def document(
     connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
 ) -> "ReportDocument":
-    """The report document of a run, or of several together: the stored one where there is one for this metric.
+    """Return the report document of a run or of several runs: the stored one, if there is one for this metric.
 
     Args:
-        connection: of the transaction.
-        run_ids: one or more.
-        metric: what it is about.
-        claim: see `build_document`.
+        connection: the connection of the transaction.
+        run_ids: one run or several.
+        metric: the metric of the document.
+        claim: a claim to check, see `build_document`.
 
     Raises:
         RecipeError, StoreError: see `build_document`.
     """
     is_usual = len(run_ids) == 1 and metric == DEFAULT_METRIC and claim is None
     stored = stored_document(connection, run_ids[0]) if is_usual else None
-    return stored or built_document(connection, run_ids, metric, claim)
+    return stored or document_from_rows(connection, run_ids, metric, claim)
 
 
 def headlines(connection: Connection, run_ids: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """By run and dataset, the first statement of its document (`Headline`), where one is stored."""
+    """Read the first statement (`Headline`) of the stored documents of runs, by run and dataset."""
     query = select(DocumentRow.run_id, DocumentRow.headlines).join(RunRow, RunRow.id == DocumentRow.run_id)
     return {
         run: of for run, of in connection.execute(query.where(DocumentRow.run_id.in_(run_ids), RunRow.means_cached))
@@ -180,9 +180,9 @@ def headlines(connection: Connection, run_ids: Collection[str]) -> dict[str, dic
 
 
 def cache_means(store: Database, run_id: str) -> None:
-    """Store what the views read of a run that has ended, and its answer. A driver that takes it meanwhile ends this.
+    """Store the means and the document of a run that has ended. Stops if a driver claims the run meanwhile.
 
-    Of a sharded run, these are made of what is stored of its shards.
+    Those of a sharded run are made of what is stored of its shards.
     """
     with store.reading() as reader:
         shards = read_shards(reader, run_id)
@@ -201,7 +201,7 @@ def cache_means(store: Database, run_id: str) -> None:
                     insert_new(writer, *piece)
     with store.reading() as reader:  # which sees the columns that were stored
         has_rows = reader.execute(select(exists().where(in_run(reader, run_id)))).scalar_one()
-        rows = document_rows(run_id, built_document(reader, [run_id])) if has_rows else {}
+        rows = document_rows(run_id, document_from_rows(reader, [run_id])) if has_rows else {}
     with store.writing() as writer:
         if mark_cached(writer, run_id, epoch, True):
             for piece in rows.items():
@@ -209,7 +209,7 @@ def cache_means(store: Database, run_id: str) -> None:
 
 
 def live_pieces(connection: Connection, run_id: str) -> Generator[tuple[type[Base], Rows], None, None]:
-    """The rows to store for a run, in pieces."""
+    """Yield the rows to store for a run, in pieces."""
     for stored_table, live in _LIVE:
         names = stored_table.__table__.columns.keys()
         view = table(live, *map(column, names))
@@ -218,33 +218,34 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[tuple[type[Bas
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
     if connection.execute(select(exists().where(SummaryRow.run_id == run_id))).scalar_one():
-        from nws.jobs.store.points import (
-            column_rows,  # with NumPy, which the end of a run without rows need not wait for
-        )
+        from nws.jobs.store.points import column_rows  # imports NumPy, which takes time
 
         for columns in column_rows(connection, run_id):
             yield ScoreColumnRow, columns
 
 
-def forget(connection: Connection, run_id: str, tables: Sequence[type[Base]] = KEPT_TABLES) -> None:
-    """Remove the rows that were stored when the run ended before: in the transaction that ends it again.
+def forget(connection: Connection, run_id: str, tables: Sequence[type[Base]] = CACHED_TABLES) -> None:
+    """Remove the rows that were stored when the run ended before, in the transaction that ends it again.
 
-    Until then `means_cached` is false, and nobody reads most of them. Removing all of them would take a driver that
-    takes the run seconds, so it only removes those `OF_DOCUMENT`, which people read as they are.
+    Until then `means_cached` is false, and nobody reads most of these rows. To remove all of them would take seconds,
+    so a driver that claims the run removes only those `OF_DOCUMENT`, which people read directly.
     """
     for stored_table in tables:
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 
 def mark_cached(connection: Connection, run_id: str, epoch: int, means_cached: bool) -> bool:
-    """Let the views read the stored rows, or not yet, if the run has still ended in `epoch`; whether it has."""
-    # The row stays locked until the transaction ends, so that no driver takes the run in between.
+    """Set whether the views read the stored rows, unless a driver has claimed the run since `epoch`.
+
+    Returns whether the run has still ended in `epoch`.
+    """
+    # The row stays locked until the transaction ends, so that no driver claims the run in between.
     is_this_epoch = (RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state != "running")
     return connection.execute(update(RunRow).where(*is_this_epoch).values(means_cached=means_cached)).rowcount == 1
 
 
 def stored_document(connection: Connection, run_id: str) -> "ReportDocument | None":
-    """The document that was stored when the run ended; None if it has to be built."""
+    """Read the document that was stored when the run ended; None if it has to be built."""
     from nws.core.findings.report_document import ReportDocument
 
     query = select(DocumentRow.document).join(RunRow, RunRow.id == DocumentRow.run_id)
@@ -252,10 +253,10 @@ def stored_document(connection: Connection, run_id: str) -> "ReportDocument | No
     return None if stored is None else ReportDocument.model_validate_json(zlib.decompress(stored))
 
 
-def built_document(
+def document_from_rows(
     connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
 ) -> "ReportDocument":
-    """The document from the summaries of runs, and from the updates of a training."""
+    """Build the document from the summaries of runs, and from the updates of a training."""
     from nws.core.analysis.build_document import Training, build_document
     from nws.core.analysis.points import combine
     from nws.core.text.checks.all_checks import Finding
@@ -283,7 +284,7 @@ def built_document(
 
 
 def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], Rows]:
-    """The rows of a run by table."""
+    """Return the rows of a run's document, by table."""
     values = document.model_dump(mode="json", exclude_computed_fields=True)
     rows: dict[type[Base], Rows] = {
         ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in document.share_rows()],
@@ -295,6 +296,6 @@ def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], R
 
 
 def _headlines(document: Mapping[str, Any]) -> dict[str, Any]:
-    """By dataset, the statement that is the headline."""
+    """Return the headline of each dataset."""
     said = document["statements"].items()
     return {dataset: one for dataset, of in said for one in of if one["type"] == "headline"}

@@ -1,9 +1,9 @@
-"""The scores of a run's summaries, as the analysis reads them: from rows, or from columns that are kept when it ends.
+"""The scores of a run's summaries for the analysis, read from rows, or from columns that are stored when a run ends.
 
-Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes. For
-ten million even that takes minutes, so the scores of a run that has ended are kept a second time, as columns that are
-read a hundred times as fast. They are written with the run's means (`nws.jobs.store.means`), hold for as long as these,
-and are removed with them. Other metrics than `COLUMN_METRICS` are not in them.
+Rows are read in pieces that become arrays at once, since two million rows would take gigabytes as Python objects. For
+ten million rows even that takes minutes. So the scores of a run that has ended are stored a second time, as columns,
+which are read a hundred times as fast. The columns are written, valid and removed together with the run's means
+(`nws.jobs.store.means`). They have only the metrics in `COLUMN_METRICS`.
 """
 
 import json
@@ -32,25 +32,25 @@ from nws.jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow
 
 ROWS_AT_ONCE = 2_000
 REFERENCES = 1_000
-"""The number of articles of a dataset whose references are measured."""
+"""The most articles of a dataset whose references are measured."""
 
 COLUMN_METRICS = (*F1S, KEPT_SPEC.column, COVERAGE)
-"""The metrics of a report that is asked for no others."""
+"""The metrics of a default report."""
 ROWS_OF_PART = 250_000
-"""The rows of one value in the database: 2 MB of each score."""
+"""The rows that one value in the database holds: 2 MB of each score."""
 ABOUT = "about"
-"""The name of the column that has, as JSON in one part, the systems, and the datasets and articles, of the codes."""
+"""The name of the column that says, as JSON in one part, which systems and articles the codes stand for."""
 COLUMN_TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": "<i8"}
 _SCORE_TYPE = "<f8"
-_ANY_KIND: SystemKind = "system"  # until those that the run has are read
+_ANY_KIND: SystemKind = "system"  # a placeholder until the kinds are read
 
 Columns: TypeAlias = tuple[Sequence[Any], ...]
 
 
 def document_metrics(runs: Sequence[RunInfo], metric: Metric) -> list[Metric]:
-    """The metrics that a report document of runs is built of: those that all have and have computed alike.
+    """Return the metrics of a report document: those that all runs have and have computed in the same way.
 
-    Of many summaries they are those that are stored as columns, and `metric`.
+    If there are many summaries, only `metric` and the metrics that are stored as columns.
     """
     shared = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
     if sum(run.summaries for run in runs) > MOST_FOR_ALL_METRICS:
@@ -61,7 +61,7 @@ def document_metrics(runs: Sequence[RunInfo], metric: Metric) -> list[Metric]:
 def read_points(
     connection: Connection, run_id: str, metrics: Sequence[Metric] | None, repeated_words: bool = False
 ) -> Points:
-    """The points of a run."""
+    """Read the points of a run."""
     metrics = METRICS if metrics is None else metrics
     runs = runs_with_rows(connection, run_id)
     points = None if repeated_words else _read_columns(connection, runs, metrics)
@@ -80,7 +80,7 @@ def read_points(
 
 
 def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
-    """The points of one run without shards, from its summaries; the kinds of its systems are not known here."""
+    """Read the points of a run without shards from its summaries. The kinds of its systems are placeholders."""
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     pieces = [
@@ -100,10 +100,10 @@ def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], r
 
 
 def read_pieces(connection: Connection, run_id: str, metrics: Sequence[Metric]) -> Iterator[Columns]:
-    """The summaries of a run without shards, some at a time: system, article, n, words, text, and the scores."""
+    """Yield the summaries of a run without shards, in pieces: system, article, n, words, text, and the scores."""
     place = (SummaryRow.system, SummaryRow.article_id, SummaryRow.n, SummaryRow.words, SummaryRow.text)
     query = select(*place, *map(_score, metrics)).where(SummaryRow.run_id == run_id)
-    # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
+    # In the order of the key, which is nearly the order on disk. Otherwise SQLite goes by system and n, and jumps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
     with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as result:
         for rows in result.partitions():
@@ -111,7 +111,7 @@ def read_pieces(connection: Connection, run_id: str, metrics: Sequence[Metric]) 
 
 
 def _score(metric: Metric) -> ColumnElement[float]:
-    """The column of a metric, or its place in `extra` for one of a plugin; null if a summary has no such score."""
+    """Return the column of a metric, or the place of a plugin's metric in `extra`; null where a score is missing."""
     if metric in BY_COLUMN:
         return SummaryRow.__table__.columns[metric]
     value: ColumnElement[float] = SummaryRow.extra[CHOSEN_SCORES][metric].as_float()
@@ -121,10 +121,10 @@ def _score(metric: Metric) -> ColumnElement[float]:
 def piece_columns(
     piece: Columns, systems: dict[str, int], articles: dict[str, int], repeated_words: bool = False
 ) -> list[NDArray[Any]]:
-    """The columns of a piece of `read_pieces` as arrays, with codes for systems and articles.
+    """Turn the columns of a piece of `read_pieces` into arrays, with codes for systems and articles.
 
-    New names are added to `systems` and `articles`. With `repeated_words` a column comes before the scores: the share
-    of repeated words of each text.
+    New names are added to `systems` and `articles`. With `repeated_words`, the share of repeated words in each text
+    comes before the scores.
     """
     system, article, n, words, texts, *scores = piece
     return [
@@ -139,25 +139,25 @@ def piece_columns(
 
 
 def _codes(names: Sequence[str], codes: dict[str, int]) -> NDArray[np.int32]:
-    """The code of each name, (names,); new names are added to `codes`."""
+    """Return the code of each name, (names,). New names are added to `codes`."""
     return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int32)
 
 
 def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
-    """The dataset of each article of a run without shards, by its id."""
+    """Read the dataset of each article of a run without shards, by the article's id."""
     article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}
 
 
 def read_kind_terms(connection: Connection, sources: Mapping[str, Mapping[str, str]]) -> tuple[list[KindTerms], str]:
-    """The kinds of words that the summaries of runs keep, by dataset, system and n, and the signature of the kinds.
+    """Read how much summaries keep of each kind of word, by dataset, system and n, and the signature of the kinds.
 
-    None where runs have told different kinds, or a run has told none.
+    Both are empty if a run has no kinds of words, or if runs have different ones.
 
     Args:
-        connection: of the transaction.
-        sources: by run, what each of its systems is called.
+        connection: the connection of the transaction.
+        sources: by run, the name of each of its systems in the document.
     """
     names = {part: names for run_id, names in sources.items() for part in runs_with_rows(connection, run_id)}
     signatures = set(connection.execute(select(RunRow.word_kinds).where(RunRow.id.in_(names))).scalars())
@@ -184,7 +184,7 @@ def read_kind_terms(connection: Connection, sources: Mapping[str, Mapping[str, s
 def _article_characters(
     connection: Connection, run_id: str, runs: Sequence[str], points: Points
 ) -> NDArray[np.int32] | None:
-    """The length of each article, where the n of the run count characters."""
+    """Return the length of each article if the run's n count characters; None if they count words."""
     recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar()
     if recipe is None or length_unit_of(recipe) == "words":
         return None
@@ -195,7 +195,7 @@ def _article_characters(
 
 
 def _first_articles(points: Points) -> dict[str, list[str]]:
-    """The ids of the first `REFERENCES` articles of each dataset."""
+    """Return the ids of the first `REFERENCES` articles of each dataset."""
     first: dict[str, list[str]] = {}
     for dataset, article_id in points.articles:
         ids = first.setdefault(dataset, [])
@@ -205,7 +205,7 @@ def _first_articles(points: Points) -> dict[str, list[str]]:
 
 
 def _cut_texts(connection: Connection, runs: Sequence[str], first: Mapping[str, Sequence[str]]) -> dict[str, CutTexts]:
-    """What BERTScore's backbone has not read to the end, by dataset, of these articles of each."""
+    """Count the texts of these articles that BERTScore's model has not read to the end, by dataset."""
     of_reference, of_text = (SummaryRow.extra[name].as_float() for name in (REFERENCE_READ, TEXT_READ))
     query = select(SummaryRow.article_id, of_reference, of_text).where(SummaryRow.run_id.in_(runs))
     query = query.where(or_(of_reference.is_not(None), of_text.is_not(None)))
@@ -227,7 +227,7 @@ def _cut_texts(connection: Connection, runs: Sequence[str], first: Mapping[str, 
 def _reference_lengths(
     connection: Connection, first: Mapping[str, Sequence[str]], unit: LengthUnit
 ) -> dict[str, float]:
-    """The median length of the first references of these articles, by dataset."""
+    """Return the median length of the first references of these articles, by dataset."""
     medians = {}
     for dataset, ids in first.items():
         references = connection.scalars(select(ArticleRow.reference_summaries).where(ArticleRow.id.in_(ids)))
@@ -238,10 +238,10 @@ def _reference_lengths(
 
 
 def _read_columns(connection: Connection, run_ids: Sequence[str], metrics: Sequence[str]) -> Points | None:
-    """The points of runs from their columns; None if a run lacks one of these columns.
+    """Read the points of runs from their columns; None if a run lacks one of these columns.
 
-    The kinds of the systems are not in them. One column of all runs is read after the other, so that little more than
-    the result is held. The columns of a run that has ended are whole if it has `ABOUT`, which is stored last.
+    The kinds of systems are placeholders. Each column is read from all runs before the next one, so that little more
+    than the result is in memory. The columns of a run are complete if it has `ABOUT`, which is stored last.
     """
     row = ScoreColumnRow
     about = select(row.run_id, row.column_values).join(RunRow, RunRow.id == row.run_id)
@@ -275,7 +275,7 @@ def _read_columns(connection: Connection, run_ids: Sequence[str], metrics: Seque
 
 
 def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
-    """The scores of a run with summaries of its own as columns to store, in pieces."""
+    """Yield the columns to store for a run with summaries of its own, in pieces."""
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     part, held, pieces = 0, 0, []

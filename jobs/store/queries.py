@@ -1,6 +1,6 @@
-"""SQL for people: the views, and queries of their own, on a connection that cannot write.
+"""SQL for people: the views, and people's own queries on a connection that cannot write.
 
-A fresh store is made with the views. Who changes one sets `HEAD_REVISION` in `schema.py`.
+A new store is created with the views. If you change a view, set `HEAD_REVISION` in `schema.py`.
 """
 
 import contextlib
@@ -17,15 +17,15 @@ from nws.jobs.store.address import Address
 from nws.jobs.store.engine import database_message, not_text
 
 _SQLITE_STOPPED = "SQLITE_INTERRUPT"
-# Of SQLite's virtual machine: some milliseconds.
+# Steps of SQLite's virtual machine, which take some milliseconds.
 _STEPS_BETWEEN_LOOKS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The result of a query: its column names, and its rows, to be read once and before the query is left.
+    """The result of a query: its column names, and its rows, which can be read once, inside the `with` block.
 
-    Values are as the database driver gives them: JSON is text on SQLite and parsed on Postgres.
+    Values are those of the database driver: JSON is text on SQLite and parsed on Postgres.
     """
 
     columns: tuple[str, ...]
@@ -33,7 +33,7 @@ class QueryResult:
 
 
 def may_do_everything(connection: Connection) -> bool:
-    """Whether the store's URL is that of a superuser of Postgres, to whom `nws query` gives more than tables."""
+    """Return whether the store's URL has a superuser of Postgres, who can do more than read tables with `nws query`."""
     is_superuser = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
     return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(is_superuser).scalar_one())
 
@@ -42,30 +42,30 @@ def may_do_everything(connection: Connection) -> bool:
 def query(reader: Engine, address: Address, sql: str) -> Iterator[QueryResult]:
     """Run one SQL statement, see `Store.query`."""
     try:
-        # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
-        # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only
-        # transaction alone is not enough: SQL may end it, or set it to read-write.)
+        # no_parameters: % and : in the SQL keep the database's meaning. stream_results: on Postgres this declares a
+        # cursor, which accepts only one statement, and only one that reads. (A read-only transaction alone is not
+        # enough, since SQL may end it, or set it to read-write.)
         options = {"no_parameters": True, "stream_results": True}
         with reader.begin() as connection:
             raw = connection.connection.driver_connection
-            if isinstance(raw, sqlite3.Connection):  # a look at Python now and then, which lets Ctrl-C through
+            if isinstance(raw, sqlite3.Connection):  # returns to Python now and then, so that Ctrl-C works
                 raw.set_progress_handler(lambda: False, _STEPS_BETWEEN_LOOKS)
             with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
                 if not result.returns_rows:
-                    raise StoreError("the SQL returns no rows: write one SELECT")
+                    raise StoreError("the SQL returns no rows. Write one SELECT")
                 yield QueryResult(tuple(result.keys()), (tuple(row) for row in result))
     except UnicodeEncodeError as error:
         raise not_text(error) from error
     except SQLAlchemyError as error:
         cause = error.orig if isinstance(error, DBAPIError) else None
         if getattr(cause, "sqlite_errorname", None) == _SQLITE_STOPPED:
-            # By Ctrl-C, inside the progress handler, where sqlite3 drops it.
+            # Ctrl-C inside the progress handler, where sqlite3 loses the KeyboardInterrupt.
             raise KeyboardInterrupt from error
         message = database_message(error, address)
         raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error
 
 
-# In the order of the columns; those with True have a standard deviation, too.
+# In the order of the columns. True means that there is a standard deviation, too.
 _METRICS = {
     column: f"{column}_ss" in spec.averages
     for spec in SPECS
@@ -88,26 +88,27 @@ def _aggregates(metric: str, has_sd: bool) -> str:
 
 
 def _means_and_sd(metric: str, has_sd: bool) -> str:
-    """The sample standard deviation is sqrt(ss / (k - 1)), as SQLite has no stddev_samp.
+    """Return the SQL of a mean and, if it has one, a sample standard deviation: sqrt(ss / (k - 1)).
 
-    Of equal values, rounding can leave the sum below zero, which is zero; of one value there is no deviation: NULL.
+    (SQLite has no stddev_samp.) For equal values, rounding can leave the sum below zero, which then counts as zero. A
+    single value has no deviation: NULL.
     """
     ss = f"c.{metric}_ss"
     sd = f"CASE WHEN c.articles > 1 THEN SQRT(CASE WHEN {ss} > 0 THEN {ss} / (c.articles - 1) ELSE 0 END) END"
     return f"c.{metric}_mean, {sd} AS {metric}_sd" if has_sd else f"c.{metric}_mean"
 
 
-def _of_all_runs(columns: Sequence[str], kept: str, *live: str) -> str:
-    """The SELECT of all runs: the kept rows of those that have them, and the live rows of all others."""
-    kept_columns = ", ".join(f"k.{name}" for name in columns)
+def _of_all_runs(columns: Sequence[str], cached: str, *live: str) -> str:
+    """Return the SELECT for all runs: the stored rows of runs that have them, and the live rows of all others."""
+    cached_columns = ", ".join(f"k.{name}" for name in columns)
     unions = "".join(f" UNION ALL SELECT {', '.join(columns)} FROM {view}" for view in live)
-    return f"SELECT {kept_columns} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_cached{unions}"
+    return f"SELECT {cached_columns} FROM {cached} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_cached{unions}"
 
 
 def _combined(metric: str, has_sd: bool) -> str:
-    """The mean of several parts, and their sum of squares by Chan, Golub and LeVeque (1983), which subtracts nothing.
+    """Return the SQL of the mean of several parts, and of their sum of squares by Chan, Golub and LeVeque (1983).
 
-    The sum over the parts of ss + k (mean - mean of all)², for parts of k articles. `w` has the means of all.
+    It adds up ss + k (mean - overall mean)² over parts of k articles, so nothing cancels. `w` has the overall means.
     """
     mean = f"MAX(w.{metric}_mean) AS {metric}_mean"
     off = f"(p.{metric}_mean - w.{metric}_mean)"
@@ -115,14 +116,14 @@ def _combined(metric: str, has_sd: bool) -> str:
     return f"{mean}, {squares}" if has_sd else mean
 
 
-# Of the runs whose means are not kept. CROSS JOIN: SQLite then looks at these runs first, and at no row of another.
+# For runs whose means are not stored. CROSS JOIN makes SQLite start with these runs, and read no row of another run.
 _LIVE_SUMMARIES = """
     FROM runs AS r
     CROSS JOIN summaries AS s
     JOIN articles AS a ON a.id = s.article_id
     WHERE NOT r.means_cached AND s.run_id = r.id"""
 
-# What is kept of the shards that have ended, of sharded runs whose own means are not kept.
+# The stored means of shards that have ended, for sharded runs whose own means are not stored.
 _ENDED_SHARDS = """
     FROM runs AS u
     CROSS JOIN runs AS r
@@ -131,7 +132,7 @@ _ENDED_SHARDS = """
 _ALL_MEANS = _of_all_runs(_MEANS, "run_means", "live_means", "live_sharded_means")
 
 VIEWS = {
-    # Greedy summaries are of the finished policy: they are no part of the curve.
+    # Greedy summaries come from the finished policy, so they are not part of the curve.
     "learning_curve": """
 SELECT
     c.run_id, c.policy, p.seed, c.n, c.update_number, c.episodes,
@@ -156,7 +157,7 @@ FROM (
 ) AS c
 JOIN policies AS p ON p.run_id = c.run_id AND p.name = c.policy
 """,
-    # `of_articles` are those that any system of the run has at that n of a dataset.
+    # `of_articles` is the number of articles of a dataset that any system of the run has at that n.
     "live_means": f"""
 SELECT {", ".join(f"t.{name}" if name == "of_articles" else f"c.{name}" for name in _MEANS)}
 FROM (
@@ -171,7 +172,7 @@ JOIN (
     GROUP BY s.run_id, a.dataset, s.n
 ) AS t ON t.run_id = c.run_id AND t.dataset = c.dataset AND t.n = c.n
 """,
-    # Of a sharded run, over the shards that have ended. Where a system has no article of a shard, the others count.
+    # For a sharded run, means over the shards that have ended. If a system has no article of a shard, the others count.
     "live_sharded_means": f"""
 SELECT
     p.parent AS run_id, p.dataset, p.system, p.n,
@@ -203,7 +204,7 @@ FROM (
 ) AS p
 WHERE p.place = 1
 """,
-    # `kind`: an upper bound saw the reference. It may head a leaderboard, and must not be taken for a system there.
+    # `kind`: an oracle saw the reference. It may lead a leaderboard, and must not be mistaken for a system there.
     "sweep_curve": f"""
 SELECT
     c.run_id, c.dataset, c.system, COALESCE(y.kind, 'system') AS kind, c.n, c.articles, c.of_articles,
@@ -219,8 +220,8 @@ FROM ({_of_all_runs(_BEST, "run_best_n", "live_best_n")}) AS b
 JOIN runs AS u ON u.id = b.run_id
 LEFT JOIN systems AS y ON y.run_id = b.run_id AND y.system = b.system
 """,
-    # Systems are compared at equal n: a longer summary has the higher F1 for its length alone. A mean over some of the
-    # articles has no rank among means over all of them.
+    # Systems are compared at equal n, since a longer summary has a higher F1 for its length alone. A mean over some of
+    # the articles has no rank among means over all of them.
     "leaderboard": f"""
 SELECT
     m.run_id, m.dataset, m.n,
@@ -236,4 +237,4 @@ JOIN runs AS u ON u.id = m.run_id
 LEFT JOIN systems AS y ON y.run_id = m.run_id AND y.system = m.system
 """,
 }
-"""The SELECT of each, in an order in which they can be made."""
+"""The SELECT of each view, in an order in which they can be created."""

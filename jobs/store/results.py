@@ -1,4 +1,4 @@
-"""The results of runs, which are articles, summaries and failures: how they are written as rows, and read again."""
+"""The results of runs (articles, summaries and failures): how they are written as rows, and read again."""
 
 import math
 import struct
@@ -33,7 +33,7 @@ from nws.jobs.store.engine import dump_json, escaped, id_batches, is_storable, r
 from nws.jobs.store.runs import runs_with_rows
 from nws.jobs.store.tables import ArticleRow, FailureRow, SummaryRow
 
-if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
+if TYPE_CHECKING:  # importing NumPy and SciPy would delay `nws ls`
     from nws.core.analysis import Points
     from nws.core.article_id_sets import ArticleIds
     from nws.core.metrics.specs import Metric
@@ -43,7 +43,7 @@ _SUMMARIES_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class FailureInfo:
-    """An article a stage of a run could not finish, with its name in its dataset; `failed_at` is aware, in UTC."""
+    """An article that a stage of a run could not finish, with its key in its dataset. `failed_at` is aware, in UTC."""
 
     dataset: str
     key: str
@@ -57,7 +57,7 @@ class FailureInfo:
 
 
 def finished_article_ids(connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
-    """The ids of the articles with summaries by these systems, all of a stage; by any system if none is named."""
+    """Return the ids of the articles with summaries by these systems of a stage; by any system if none is given."""
     from nws.core.article_id_sets import ArticleIds
 
     runs = runs_with_rows(connection, run_id)
@@ -68,7 +68,7 @@ def finished_article_ids(connection: Connection, run_id: str, systems: Sequence[
 def failures(
     connection: Connection, run_id: str, article_id: str | None = None, newest: int | None = None
 ) -> list[FailureInfo]:
-    """The failures of a run by dataset and key; those of one article, by stage; or the `newest`, newest first."""
+    """List the failures of a run, by dataset and key; those of one article, by stage; or the `newest`, newest first."""
     columns = (column for column in FailureRow.__table__.columns if column.name != "run_id")
     query = (
         select(ArticleRow.dataset, ArticleRow.key, *columns)
@@ -86,7 +86,7 @@ def failures(
 
 
 def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
-    """The content hash of each article with a summary in a run, by its id: the same in runs of other files."""
+    """Return the content hash of each article with a summary in a run, by its id. It does not depend on the file."""
     summarized = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
     query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(summarized))
     return {row.id: row.content_hash for row in connection.execute(query)}
@@ -95,7 +95,7 @@ def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
 def points(
     connection: Connection, run_id: str, metrics: "Sequence[Metric] | None" = None, repeated_words: bool = False
 ) -> "Points":
-    """The summaries of a run with their scores by `metrics` (default: all), and shares of repeated words."""
+    """Read the summaries of a run with their scores in `metrics` (default: all), and their shares of repeated words."""
     from nws.jobs.store.points import read_points
 
     return read_points(connection, run_id, metrics, repeated_words)
@@ -104,9 +104,9 @@ def points(
 def written_texts(
     connection: Connection, run_id: str, system: str, behind: tuple[str, int]
 ) -> list[tuple[str, int, str, str | None]]:
-    """The next summaries by a system `behind` an article's id and n, by these; none behind the last one.
+    """Read the next summaries by a system after the place `behind` (an article's id and n), in the order of id and n.
 
-    Each as the article's id, n, the text, and what the model wrote where that differs (`RAW`).
+    Each is the article's id, n, the text, and the model's raw output where that differs (`RAW`).
     """
     place = SummaryRow.article_id, SummaryRow.n
     query = select(*place, SummaryRow.text, SummaryRow.extra[RAW].as_string())
@@ -115,10 +115,10 @@ def written_texts(
 
 
 def check_result(result: BundleResult) -> None:
-    """Refuse results that a store cannot hold exactly, before anything is written. Readers have cleaned the articles.
+    """Refuse summaries that a store cannot hold exactly, before anything is written. Readers have cleaned the articles.
 
     Raises:
-        StoreError: A number is NaN or infinite, or a text holds NUL or a lone surrogate (Postgres stores neither).
+        StoreError: a number is NaN or infinite, or a text has a NUL or a lone surrogate (Postgres stores neither).
     """
     for summary in result.summaries:
         if not _is_plain(summary):
@@ -128,7 +128,7 @@ def check_result(result: BundleResult) -> None:
 
 
 def _is_plain(summary: Summary) -> bool:
-    """Whether a quick look shows that a store can hold the summary. A sum is finite only if all its terms are."""
+    """Return whether a quick check shows that a store can hold the summary. A sum is finite only if all terms are."""
     return (
         not summary.extra
         and not summary.chosen_scores
@@ -139,7 +139,7 @@ def _is_plain(summary: Summary) -> bool:
 
 
 def count(connection: Connection, run_id: str, article_ids: Sequence[str]) -> dict[str, int]:
-    """`articles_done`, `summaries`, `reused` and `failures` of a run, over distinct articles."""
+    """Count `articles_done`, `summaries`, `reused` and `failures` of a run among these articles, which are distinct."""
     counts = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
     for ids in id_batches(article_ids):
         row = connection.execute(_COUNTS, {"run_id": run_id, "article_ids": ids}).one()
@@ -162,7 +162,7 @@ FROM (
 
 
 def _of_stage(run_ids: Sequence[str], systems: Sequence[str]) -> ColumnElement[bool]:
-    """The condition for summaries of a stage: by one of these systems, or by any if there are none."""
+    """Return the condition for summaries of a stage: by one of these systems, or by any if none is given."""
     in_runs = SummaryRow.run_id.in_(run_ids)
     return and_(in_runs, SummaryRow.system.in_(systems)) if systems else in_runs
 
@@ -170,8 +170,8 @@ def _of_stage(run_ids: Sequence[str], systems: Sequence[str]) -> ColumnElement[b
 def record_failures(
     connection: Connection, run_id: str, failed: Sequence[Failure], stage: str, systems: Sequence[str]
 ) -> None:
-    """Store failures in a stage with these systems, or add their attempts to those that are stored."""
-    # A late failure says nothing about an article that has its summaries by now.
+    """Store failures in a stage with these systems, or add their attempts to failures that are stored already."""
+    # A late failure means nothing if the article has its summaries by now.
     ids = [failure.article_id for failure in failed]
     query = select(SummaryRow.article_id).where(_of_stage([run_id], systems), SummaryRow.article_id.in_(ids))
     done = set(connection.execute(query).scalars()) if ids else set()
@@ -192,15 +192,15 @@ def record_failures(
 
 
 def article_row(article: Article) -> dict[str, Any]:
-    """The row of an article."""
+    """Return the row of an article."""
     names = ("id", "dataset", "split", "key", "text", "content_hash")
     return {name: getattr(article, name) for name in names} | {"reference_summaries": article.references}
 
 
 Key: TypeAlias = tuple[str, str, int]
-"""Article, system and n: a summary's place in its run."""
+"""Article, system and n: the place of a summary in its run."""
 NewSummaries: TypeAlias = Mapping[Key, tuple[Any, ...]]
-"""Values of rows, in the order of `_ORDER`."""
+"""The values of rows, in the order of `_ORDER`, by place."""
 
 _BEFORE = ("run_id", "article_id", "system", "n", "text", "words", "seconds")
 _ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from", "kinds")
@@ -214,7 +214,7 @@ _NO_EXTRA = dump_json({})
 
 
 def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
-    """The rows of a run's summaries by place, with few objects a row. The first summary of a place counts."""
+    """Make the rows of a run's summaries, by place, with few objects per row. The first summary of a place counts."""
     rows: dict[Key, tuple[Any, ...]] = {}
     for summary in summaries:
         key = (summary.article_id, summary.system, summary.n)
@@ -225,13 +225,13 @@ def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
 
 
 def _kinds(summary: Summary) -> bytes | None:
-    """The column `kinds`; None where no kind was told."""
+    """Return the column `kinds`; None if no kinds of words were found."""
     terms = [summary.scores.get(name, math.nan) for name in KIND_TERMS]
     return None if all(map(math.isnan, terms)) else struct.pack(f"<{len(terms)}e", *terms)
 
 
 def _extra(summary: Summary) -> str:
-    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`."""
+    """Return the column `extra`: the summary's `extra`, and its `chosen_scores`, if any, under `CHOSEN_SCORES`."""
     if not summary.extra and not summary.chosen_scores:
         return _NO_EXTRA
     scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
@@ -239,7 +239,7 @@ def _extra(summary: Summary) -> str:
 
 
 def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str]) -> set[Key]:
-    """The places of the summaries that a run has of these articles."""
+    """Read the places of the summaries that a run has of these articles."""
     place = (SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
     stored: set[Key] = set()
     for ids in id_batches(article_ids):
@@ -249,10 +249,10 @@ def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str])
 
 
 def insert_summaries(connection: Connection, new: NewSummaries, stored: Collection[Key] = ()) -> None:
-    """Insert those whose places are not in `stored`, which has all that the run has of the articles.
+    """Insert the summaries whose places are not in `stored`, which has all places that the run has of the articles.
 
-    No ON CONFLICT, which COPY does not know: nobody else can add to what was read before, since every transaction of a
-    driver holds the run's row, see `nws.jobs.store.lifecycle`.
+    Not with ON CONFLICT, which COPY lacks. Nobody else can insert meanwhile, since every transaction of a driver locks
+    the run's row, see `nws.jobs.store.lifecycle`.
     """
     rows = [row for key, row in new.items() if key not in stored] if stored else list(new.values())
     if rows and connection.dialect.name == "postgresql":
@@ -271,7 +271,7 @@ def _copy(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
             for row in rows:
                 copy.write_row(row)
     except psycopg.Error as error:
-        # SQLAlchemy, whose errors `nws.jobs.store.engine` tells apart, knows nothing of COPY.
+        # SQLAlchemy does not know COPY, so its error is made here: `nws.jobs.store.engine` tells these errors apart.
         if driver.broken:
             connection.invalidate(error)
         raise DBAPIError.instance(_COPY, None, error, psycopg.Error, dialect=connection.dialect) from error
@@ -281,9 +281,9 @@ _KEY = ("article_id", "system", "n", "text")
 
 
 def store_kept(connection: Connection, run_id: str, summaries: Sequence[Summary]) -> None:
-    """Store the `OPTIONAL` scores, and kinds, that summaries of a run lack which are there with the same text.
+    """Store the `OPTIONAL` scores and kinds that stored summaries of a run with the same text lack.
 
-    Those that they have stay, to the last bit.
+    Scores that they have already stay, to the last bit.
     """
     columns = SummaryRow.__table__.columns
     rows = [

@@ -1,4 +1,4 @@
-"""The metrics that runs have, and how each of them was computed."""
+"""The metrics of runs, and how each was computed."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from nws.jobs.store.runs import RunInfo
 
 
 def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
-    """The metrics that all of these runs have: `METRICS`, of `OPTIONAL`, then of those of `chosen_metrics_of`."""
+    """List the metrics that all these runs have: `METRICS`, then those of `OPTIONAL` and `chosen_metrics_of`."""
     some = (*OPTIONAL, *chosen_metrics_of(runs[0]))
     shared = (name for name in some if all(name in run.signatures for run in runs))
     return (*METRICS, *shared)
 
 
 def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
-    """The metrics that a run has beside the stored ones: of models that its recipe names, and of plugins."""
+    """List the metrics that a run has besides the stored ones: by models that its recipe names, and of plugins."""
     return tuple(
         name
         for name, signature in run.signatures.items()
@@ -24,6 +24,6 @@ def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
 
 
 def metric_signature(run: RunInfo, metric: Metric) -> str:
-    """Every option that made the numbers of `metric` in a run."""
+    """Return the signature of a metric in a run: every option that made its numbers."""
     names = BY_COLUMN[metric].signatures if metric in BY_COLUMN else (metric,)
     return "|".join(run.signatures[name] for name in names if name in run.signatures)

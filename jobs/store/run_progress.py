@@ -1,4 +1,4 @@
-"""The reports of drivers: logs, progress, and policies with their checkpoints, updates and episodes."""
+"""What drivers report: logs, progress, and policies with their checkpoints, updates and episodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -12,7 +12,7 @@ from nws.core.types import GreedyReward as GreedyReward
 from nws.jobs.store.engine import upsert
 from nws.jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
 
-if TYPE_CHECKING:  # they import torch, which a store does not need
+if TYPE_CHECKING:  # these import torch, which a store does not need
     from nws.core.learning.exchange import ArticleGradient, Decoded
     from nws.core.learning.learner import UpdateStatistics
 
@@ -31,14 +31,14 @@ class Progress:
 
     Attributes:
         recorded_at: the time of this report by the driver's clock; aware, in UTC.
-        stage: of the run.
-        unit: of the counts, `articles` or `updates`.
+        stage: the name of the stage.
+        unit: the unit of the counts, `articles` or `updates`.
         finished: the number that is done or failed.
         failed: the number that failed with this driver.
-        total: the number of all, None if unknown.
-        span_seconds: the length of the last minutes, which begin as some had just been finished; 0 before.
-        span_finished: the number that was finished in them.
-        newest: the id of an article that was stored last, None before.
+        total: the number of all; None if unknown.
+        span_seconds: the length of the span that the speed is measured in (`nws.jobs.drive.progress.Span`); 0 at first.
+        span_finished: the number that was finished in this span.
+        newest: the id of one of the articles that were stored last; None at first.
     """
 
     recorded_at: datetime
@@ -54,7 +54,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Policies:
-    """A pair of policies after `updates` of its `total_updates`; `lengths` are the n it learns."""
+    """A pair of policies after `updates` of its `total_updates`. `lengths` are the n that it is trained for."""
 
     name: str
     seed: int
@@ -65,9 +65,9 @@ class _Policies:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCheckpoint(_Policies):
-    """Enough to resume the training of a pair of policies, or to use it.
+    """A checkpoint: enough to resume the training of a pair of policies, or to use the pair.
 
-    `config` is its training configuration, JSON-able; `state` is its learner, as the bytes of a safetensors file.
+    `config` is its training configuration, as plain values. `state` is its learner, as the bytes of a safetensors file.
     """
 
     config: Mapping[str, Any]
@@ -76,7 +76,7 @@ class PolicyCheckpoint(_Policies):
 
 @dataclass(frozen=True, slots=True)
 class PolicyInfo(_Policies):
-    """The progress of a pair of policies; `saved_at`, of its newest checkpoint, is aware, in UTC."""
+    """The progress of a pair of policies. `saved_at` is the time of its newest checkpoint, aware, in UTC."""
 
     saved_at: datetime
 
@@ -87,10 +87,10 @@ class RoundResult:
 
     Attributes:
         policy: the name of the pair.
-        statistics: of the update.
-        gradients: those of the update; their samples are stored, the gradients are not.
+        statistics: the numbers of the update.
+        gradients: the gradients of the update. Their samples are stored, the gradients are not.
         decoded: the greedy summaries of the finished pair, which come with its last update.
-        checkpoint: the pair after the update; None if the store keeps the checkpoint that it has.
+        checkpoint: the pair after the update; None if no new checkpoint is stored.
     """
 
     policy: str
@@ -106,9 +106,9 @@ _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
 
 
 def log(connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
-    """The lines that the drivers of a run said, numbered from 1; only those after number `after`.
+    """Read the log lines of a run's drivers after number `after`, with their numbers, from 1.
 
-    Of a sharded run, the process said them that has started the drivers of its shards.
+    The lines of a sharded run come from the process that starts the drivers of its shards.
     """
     query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
     rows = connection.execute(query.order_by(LogLineRow.number))
@@ -116,14 +116,14 @@ def log(connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, 
 
 
 def newest_log(connection: Connection, run_id: str, count: int) -> list[LogLine]:
-    """The last lines that the drivers of a run said, at most `count`, in their order."""
+    """Read the last log lines of a run's drivers, at most `count`, the oldest first."""
     query = select(LogLineRow.logged_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
     rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
     return [LogLine(row.logged_at, row.text) for row in reversed(rows)]
 
 
 def progress_of(connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
-    """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
+    """Read the last progress that the drivers of these runs reported, by run. Runs without a report are left out."""
     progress = {}
     query = select(ProgressRow.run_id, ProgressRow.recorded_at, ProgressRow.numbers)
     for run_id, recorded_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
@@ -132,24 +132,24 @@ def progress_of(connection: Connection, run_ids: Sequence[str]) -> dict[str, Pro
 
 
 def checkpoints(connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
-    """The newest checkpoint of each policy of a run, by name."""
+    """Read the newest checkpoint of each policy of a run, in the order of their names."""
     return _read_policies(connection, run_id, PolicyCheckpoint)
 
 
 def policy_infos(connection: Connection, run_id: str) -> list[PolicyInfo]:
-    """The progress of each policy of a run, by name."""
+    """Read the progress of each policy of a run, in the order of their names."""
     return _read_policies(connection, run_id, PolicyInfo)
 
 
 def learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:
-    """The rewards of a run's sampled episodes, by policy, n and update."""
+    """Read the rewards of a run's sampled episodes, by policy, n and update."""
     query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
     rows = [CurveRow(*row) for row in connection.execute(query)]
     return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
 
 
 def greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
-    """The rewards of the greedy summaries of finished policies, by policy, article and n."""
+    """Read the rewards of the greedy summaries of finished policies, by policy, article and n."""
     query = (
         select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
         .join(PolicyRow, and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy))

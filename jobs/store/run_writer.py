@@ -52,7 +52,7 @@ from nws.jobs.store.tables import (
 def fenced(
     work: Callable[Concatenate["RunWriter", Connection, Parameters], Result],
 ) -> Callable[Concatenate["RunWriter", Parameters], Result]:
-    """Make the method one fenced transaction, whose connection it gets; its caller gives none."""
+    """Turn a method into one fenced transaction, which gives it the connection. Callers do not give one."""
 
     @functools.wraps(work)
     def method(self: "RunWriter", /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -62,11 +62,10 @@ def fenced(
 
 
 class RunWriter:
-    """A run in the hands of the driver that has claimed it: all that this driver writes goes through here.
+    """The writer of the driver that has claimed a run. All that this driver writes goes through here.
 
-    **The fence.** Each method is one transaction, which first checks that the run still has the driver's epoch, and is
-    the driver's heartbeat, too. Any of them raises `FencedError` once the run is no longer this driver's, and has
-    written nothing then.
+    **The fence.** Each method is one transaction, which first checks that the run still has the driver's epoch. It also
+    counts as a heartbeat. Once the run is no longer this driver's, each method raises `FencedError` and writes nothing.
     """
 
     def __init__(self, store: Database, run_id: str, epoch: int) -> None:
@@ -76,7 +75,7 @@ class RunWriter:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction that writes if the run is still this driver's."""
+        """Open a transaction that writes if the run is still this driver's."""
         with self.store.writing() as connection:
             check_fence(connection, self.id, self.epoch)
             yield connection
@@ -92,8 +91,8 @@ class RunWriter:
     ) -> None:
         """Record the device of the run (None: not known yet), its code, and the kind of each of its systems.
 
-        A code version that is not the run's first is added to it: its rows come from both. `keys` has the reuse keys of
-        those systems whose rows may be copied by other runs (`nws.jobs.drive.reuse`).
+        A code version other than the run's first is added to it, since the rows come from both. `keys` has the reuse
+        keys of the systems whose rows other runs may copy (`nws.jobs.drive.reuse`).
         """
         if device is not None:
             update_run(connection, self.id, device=device)
@@ -111,9 +110,9 @@ class RunWriter:
 
     @fenced
     def set_panel(self, connection: Connection, panel: str, word_kinds: str) -> None:
-        """Record the articles that content kept is measured with, and the kinds of words that are told.
+        """Record the panel of other articles for content kept, and the signature of the kinds of words.
 
-        Scores that were measured with other articles are removed.
+        Scores that were measured with another panel are removed.
         """
         stored = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
         if stored not in (None, panel):
@@ -123,7 +122,7 @@ class RunWriter:
 
     @fenced
     def add_findings(self, connection: Connection, findings: Sequence[Mapping[str, Any]]) -> None:
-        """Record what checks found in summaries, in place of what they found there before."""
+        """Record the findings of checks, which replace earlier findings at the same places."""
         places = {finding["place"] for finding in findings}
         known = connection.execute(select(RunRow.findings).where(RunRow.id == self.id)).scalar_one()
         others = [finding for finding in known if finding["place"] not in places]
@@ -131,28 +130,28 @@ class RunWriter:
 
     @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
-        """Record the run's workers, and add the ways in which they multiply to those of earlier workers."""
+        """Record the device of the run's workers, and add the ways in which they multiply to the earlier ones."""
         run = read_run(connection, self.id)
         ways = list(dict.fromkeys([*run.arithmetic, *arithmetic]))
         update_run(connection, self.id, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
 
     @fenced
     def mix(self, connection: Connection, software: Sequence[str]) -> bool:
-        """Record that the run is computed with other software, too; whether any of it is new.
+        """Record that the run is also computed with other software. Returns whether any of it is new.
 
-        Nobody can tell from then on which software made which row, so no other run copies any of them.
+        From then on nobody can tell which software made which row, so no other run copies any of the rows.
         """
         update_run(connection, self.id, mixed=True)
         return self._add_versions(connection, software)
 
     @fenced
     def heartbeat(self, connection: Connection, lines: Sequence[LogLine] = (), at: Progress | None = None) -> bool:
-        """Record a sign of life with lines of the log and the progress; whether the driver was asked to stop."""
+        """Record a heartbeat with lines of the log and the progress. Returns whether the driver was asked to stop."""
         if lines:
             in_run = LogLineRow.run_id == self.id
             last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
             key = {"run_id": self.id, "driver_epoch": self.epoch}
-            # They may be there already: the answer to an earlier beat with these lines can have been lost.
+            # The lines may be stored already, if the answer to an earlier heartbeat with them was lost.
             own = in_run, LogLineRow.driver_epoch == self.epoch, LogLineRow.number > last - len(lines)
             newest = select(LogLineRow.logged_at, LogLineRow.text).where(*own)
             there = {tuple(row) for row in connection.execute(newest)}
@@ -181,20 +180,20 @@ class RunWriter:
     ) -> None:
         """Store the results of bundles in a stage with these systems (none: all of the run), all or nothing.
 
-        A summary that is there already stays as it is, so a bundle may be recorded again. An article that does not fail
-        loses its failure; one that fails again adds its attempts; a failure of an article that has summaries is
-        dropped.
+        A summary that is stored already stays as it is, so a bundle may be recorded again. If an article does not fail,
+        its earlier failure is removed. If it fails again, the attempts are added up. A failure of an article that has
+        summaries is dropped.
 
         With `reusable`, an article that does not fail gets the stage's other summaries from the runs that have them.
 
         Raises:
-            StoreError: A number is not finite, a text cannot be stored, or a summary is neither in the results nor in
+            StoreError: a number is not finite, a text cannot be stored, or a summary is neither in the results nor in
                 another run.
         """
         for _, result in landed:
             check_result(result)
         new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
-        # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
+        # In the order of their ids, or two runs that store the same articles at once could deadlock on Postgres.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
         ids = [article_id for article_id, _ in articles]
         before = count(connection, self.id, ids)
@@ -213,23 +212,23 @@ class RunWriter:
             connection.execute(statement, [{"done": article_id} for article_id in done])
         record_failures(connection, self.id, failed, stage, systems)
         after = count(connection, self.id, ids)
-        # What was there already is in both: a transaction that is repeated counts nothing twice.
+        # Rows that were stored before are in both counts, so a repeated transaction counts nothing twice.
         update_run(connection, self.id, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
 
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
-        """Store the `OPTIONAL` scores, and kinds, of summaries that are there with the same text, and lack any."""
+        """Store the `OPTIONAL` scores and kinds that stored summaries with the same text lack."""
         store_kept(connection, self.id, summaries)
 
     @fenced
     def record_round(self, connection: Connection, results: Sequence[RoundResult]) -> None:
         """Store one update of each policy with its episodes and any checkpoint, all or nothing.
 
-        The articles must be stored already. An update or episode that is there stays as it is, and a checkpoint only
-        gives way to one of more updates: a round may be recorded again.
+        The articles must be stored already. A round may be recorded again: stored updates and episodes stay as they
+        are, and a checkpoint is replaced only by one of more updates.
 
         Raises:
-            StoreError: A number is not finite, a text or a configuration cannot be stored.
+            StoreError: a number is not finite, or a text or a configuration cannot be stored.
         """
         run_key = {"run_id": self.id}
         updates = [run_key | update_row(result) for result in results]
@@ -241,12 +240,12 @@ class RunWriter:
         insert_new(connection, EpisodeRow, episodes)
 
     def finish(self, state: FinalState, error: str | None = None) -> None:
-        """End the run, and store its means and answer; its driver can write no more until somebody claims it again."""
+        """End the run, and store its means and its document. Afterwards its driver cannot write any more."""
 
         def attempt() -> None:
             with self.store.writing() as connection:
                 run = read_run(connection, self.id)
-                if (run.driver_epoch, run.state) != (self.epoch, state):  # else only the answer was lost
+                if (run.driver_epoch, run.state) != (self.epoch, state):  # otherwise only the answer was lost
                     check_fence(connection, self.id, self.epoch)
                     text = None if error is None else escaped(error)
                     update_run(connection, self.id, state=state, finished_at=datetime.now(UTC), error=text)
@@ -256,7 +255,7 @@ class RunWriter:
         self.store.retried(attempt)
 
     def _add_versions(self, connection: Connection, versions: Sequence[str]) -> bool:
-        """Add to what the run was computed with so far; whether any of it is new."""
+        """Add to the versions that have computed the run. Returns whether any of them is new."""
         recorded = read_run(connection, self.id).code_version.split(", ")
         every = list(dict.fromkeys([*recorded, *versions]))
         update_run(connection, self.id, code_version=", ".join(every))

@@ -1,4 +1,4 @@
-"""Runs as they stand, and whether a driver works on them."""
+"""The state of runs, and whether a driver works on them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,10 @@ from nws.jobs.store.engine import id_batches
 from nws.jobs.store.tables import RunRow
 
 SILENT_SECONDS = 60.0
-"""A driver without a heartbeat for this long counts as dead. It beats every few seconds."""
+"""A driver without a heartbeat for this long counts as dead. Drivers send one every few seconds."""
 
 DRIVER_DIED = "DriverDiedError"
-"""The beginning of the error of a run whose driver has ended without a word, see `nws.jobs.drive.watchdog`."""
+"""The beginning of the error of a run whose driver died without a message, see `nws.jobs.drive.watchdog`."""
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
@@ -26,13 +26,16 @@ ENDED: tuple[FinalState, ...] = get_args(FinalState)
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """The definition of a run, all of it JSON-able: enough to run it again, and to name what made each number.
+    """The definition of a run, as plain values: enough to run it again, and to name what made each number.
 
-    `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
-    `systems` says how many systems it has: an article is done when it has summaries by as many. `address` is that of
-    the Ray dashboard it was submitted to, None for a run that its own machine drives. `reuse`: summaries that other
-    runs of the store have are copied. `name` and `note` are what people call the run and say of it. `findings` are what
-    checks found in its texts (`nws.core.text.checks.all_checks.Finding`).
+    Attributes:
+        revisions: the versions of libraries, models, datasets and the segmentation.
+        signatures: the options of each metric.
+        systems: the number of systems. An article is done when it has summaries by that many.
+        address: the address of the Ray dashboard that it was submitted to; None for a run that its own machine drives.
+        reuse: whether summaries are copied from other runs of the store.
+        name, note: a name and a note for people.
+        findings: what checks found in its texts (`nws.core.text.checks.all_checks.Finding`).
     """
 
     job: str
@@ -51,23 +54,27 @@ class RunSpec:
 
 
 def length_unit_of(recipe: Mapping[str, Any]) -> LengthUnit:
-    """What the n of a stored recipe counts."""
+    """Return the unit of the n of a stored recipe."""
     return "characters" if recipe.get("max_chars") else "words"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo(RunSpec):
-    """A run as it stands: its definition and its progress. Times are aware, in UTC.
+    """The state of a run: its definition and its progress. Times are aware, in UTC.
 
-    A shard names the sharded run in `parent`, and is its number `shard`, from 1. Of a sharded run, `shards` says how
-    many it has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
+    A shard names its sharded run in `parent`, and has the number `shard`, from 1. For a sharded run, `shards` is the
+    number of its shards, the counts are the totals of its shards, and `device`, `arithmetic` and `code_version` combine
+    those of its shards.
 
-    `claimed_at` is when its newest driver took it, `worked_seconds` how long those before worked on it.
-    `arithmetic` tells the ways in which its workers have multiplied, see `nws.core.arithmetic.describe_arithmetic`.
-    `mixed` says that several kinds of code, libraries or arithmetic have computed it. `reuse` says whether it copies
-    summaries that other runs have. `articles_done` counts articles with summaries by
-    every system, `summaries` those of any article, `reused` those of them that were copied, `failures` articles that
-    some stage could not finish.
+    Attributes:
+        claimed_at: the time when its newest driver claimed it.
+        worked_seconds: the time that earlier drivers worked on it.
+        arithmetic: the ways in which its workers have multiplied, see `nws.core.arithmetic.describe_arithmetic`.
+        mixed: whether different code, libraries or arithmetic have computed it.
+        articles_done: the number of articles with summaries by every system.
+        summaries: the number of summaries of any article.
+        reused: the number of summaries that were copied.
+        failures: the number of articles that some stage could not finish.
     """
 
     id: str
@@ -98,7 +105,7 @@ class RunInfo(RunSpec):
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What the n of its summaries count."""
+        """The unit of the n of its summaries."""
         return length_unit_of(self.recipe)
 
 
@@ -109,30 +116,30 @@ _NEWEST_FIRST = (RunRow.created_at.desc(), RunRow.id.desc())
 
 
 def full_id(connection: Connection, name: str) -> str:
-    """The id of the run that a person means: `name` is the whole, or how the id or its last part begins.
+    """Return the id of a run by its beginning, or by the beginning of its last part.
 
-    Of `phase1-20261123-b9b7e3` that may be `b9b`.
+    For `phase1-20261123-b9b7e3` that may be `b9b`.
 
     Raises:
-        StoreError: it fits no run, or several, which are listed.
+        StoreError: no run matches, or several do, which are listed.
     """
     rows = connection.execute(select(RunRow.id, RunRow.parent).order_by(*_NEWEST_FIRST))
     parents: dict[str, str | None] = {run_id: parent for run_id, parent in rows}
     if name in parents:
         return name
     fitting = [id_ for id_ in parents if id_.startswith(name) or id_.split("-")[-1].startswith(name)]
-    # A shard's id begins as its parent's.
+    # The id of a shard begins with that of its parent.
     matches = [run_id for run_id in fitting if parents[run_id] is None] or fitting
     if len(matches) == 1:
         return matches[0]
     if name and matches:
         several = ", ".join(matches[:_MOST_NAMED]) + (", …" if len(matches) > _MOST_NAMED else "")
-        raise StoreError(f"{name!r} fits {len(matches)} runs: {several}. Give more of the id")
-    return read_run(connection, name).id  # which says that there is none
+        raise StoreError(f"{name!r} matches {len(matches)} runs: {several}. Give more of the id")
+    return read_run(connection, name).id  # which raises the error that there is none
 
 
 def list_runs(connection: Connection, with_shards: bool = False) -> list[RunInfo]:
-    """Every run, the newest first; shards, behind their parents, only if asked for."""
+    """List all runs, the newest first. With `with_shards`, shards come after their parents."""
     query = select(*_COLUMNS).order_by(*_NEWEST_FIRST)
     runs = _infos(connection, query.where(RunRow.parent.is_(None)))
     if not with_shards:
@@ -141,16 +148,16 @@ def list_runs(connection: Connection, with_shards: bool = False) -> list[RunInfo
 
 
 def search_runs(connection: Connection, words: Sequence[str], first: int, count: int) -> tuple[list[RunInfo], int]:
-    """Runs whose id, job, state, name or note has each of `words`, in whatever case.
+    """Find the runs whose id, job, state, name or note contains each of `words`, in any case.
 
     Args:
-        connection: of the transaction.
-        words: whole words or parts of words.
-        first: the number of runs to pass over.
+        connection: the connection of the transaction.
+        words: words or parts of words.
+        first: the number of runs to skip.
         count: the most runs to return.
 
     Returns:
-        The runs, the newest first, and the number of all that fit.
+        The runs, the newest first, and the number of all that match.
     """
     row = RunRow
     columns = (row.id, row.job, row.state, row.name, row.note)
@@ -162,40 +169,40 @@ def search_runs(connection: Connection, words: Sequence[str], first: int, count:
 
 
 def find_run(connection: Connection, recipe_hash: str) -> str | None:
-    """The newest run of this recipe, None where there is none."""
+    """Return the id of the newest run of a recipe; None if there is none."""
     has_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.parent.is_(None))
     return connection.execute(select(RunRow.id).where(*has_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:
-    """One run.
+    """Read a run.
 
     Raises:
-        StoreError: There is no such run; the message lists the newest ones.
+        StoreError: there is no such run; the message lists the newest ones.
     """
     infos = _infos(connection, select(*_COLUMNS).where(RunRow.id == run_id))
     if not infos:
         alone = select(RunRow.id).where(RunRow.parent.is_(None))
         newest = ", ".join(connection.execute(alone.order_by(*_NEWEST_FIRST).limit(5)).scalars())
-        held = f"the newest are {newest}" if newest else "it holds no run yet"
-        raise StoreError(f"the store has no run {run_id!r}: {held}")
+        held = f"The newest runs are {newest}" if newest else "It has no run yet"
+        raise StoreError(f"the store has no run {run_id!r}. {held}")
     return infos[0]
 
 
 def read_shards(connection: Connection, parent: str, *conditions: ColumnElement[bool]) -> list[RunInfo]:
-    """The shards of a run, in order, that fit the conditions; none of a run that is not sharded."""
+    """Read the shards of a run that meet the conditions, in order. A run that is not sharded has none."""
     rows = connection.execute(select(*_COLUMNS).where(RunRow.parent == parent, *conditions).order_by(RunRow.shard))
     return [RunInfo(**row._mapping) for row in rows]
 
 
 def runs_with_rows(connection: Connection, run_id: str) -> list[str]:
-    """The ids of the runs that have the rows of a run: its shards', in order, if it has any, else its own."""
+    """List the ids of the runs that have the rows of a run: its shards, in order, or else the run itself."""
     shards = select(RunRow.id).where(RunRow.parent == run_id).order_by(RunRow.shard)
     return list(connection.execute(shards).scalars()) or [run_id]
 
 
 def _infos(connection: Connection, query: Select[Any]) -> list[RunInfo]:
-    """The runs that a query of `_COLUMNS` finds; sharded ones with what their shards have."""
+    """Read the runs that a query of `_COLUMNS` finds. Sharded runs get the totals of their shards."""
     runs = [RunInfo(**row._mapping) for row in connection.execute(query)]
     alone = [run.id for run in runs if run.parent is None]
     shards: dict[str, list[Row[Any]]] = {}
@@ -222,47 +229,47 @@ def _with_shards(run: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
 
 
 def require_free(connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
-    """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
+    """Read a run, and refuse it if a driver works on it, as far as `host` can tell (with `take_over`: never).
 
     Raises:
-        StoreError: A driver works on it, or there is no such run.
+        StoreError: a driver works on it, or there is no such run.
     """
     run = read_run(connection, run_id)
     if not take_over and is_driven(run, host, datetime.now(UTC)):
         raise StoreError(
-            f"run {run_id!r} is being driven by pid {run.driver_pid} on {run.driver_host}, last heard of at "
-            f"{run.heartbeat_at:%Y-%m-%d %H:%M:%S} UTC: wait for it, stop it with `nws cancel {run_id}`, or replace it "
+            f"run {run_id!r} is being driven by pid {run.driver_pid} on {run.driver_host}, whose last heartbeat was at "
+            f"{run.heartbeat_at:%Y-%m-%d %H:%M:%S} UTC. Wait for it, stop it with `nws cancel {run_id}`, or replace it "
             f"with `nws resume {run_id} --take-over`"
         )
     return run
 
 
 def seconds_of_driver(run: RunInfo) -> float:
-    """How long the newest driver of a run has had it, up to its last heartbeat."""
+    """Return for how many seconds the newest driver of a run has had it, up to its last heartbeat."""
     if run.claimed_at is None or run.heartbeat_at is None:
         return 0.0
     return max(0.0, (run.heartbeat_at - run.claimed_at).total_seconds())
 
 
 def require_epoch(run: RunInfo, epoch: int) -> None:
-    """Refuse a job that was submitted for another epoch of the run than the one it now has.
+    """Refuse a job that was submitted for another epoch than the run has now.
 
     Raises:
-        FencedError: it was cancelled, submitted again, or taken by another driver since.
+        FencedError: the run was cancelled, submitted again, or claimed by another driver since.
     """
     if run.driver_epoch != epoch:
         raise FencedError(
             f"run {run.id!r} is no longer this job's: since the job was submitted (epoch {epoch}), the run was "
-            f"cancelled, submitted again or taken by another driver (epoch {run.driver_epoch}, {run.state})"
+            f"cancelled, submitted again or claimed by another driver (epoch {run.driver_epoch}, {run.state})"
         )
 
 
 def is_driven(run: RunInfo, host: str, now: datetime) -> bool:
-    """Whether the run has a driver that seems to be alive, as seen from `host`.
+    """Return whether the run has a driver that seems to be alive, as seen from `host`.
 
-    It is not if it was silent for `SILENT_SECONDS` or was heard of that far in the future (clocks of several machines
-    must agree better than that), or if it ran on this very host and its process is gone. A driver that only seems dead
-    is fenced off by its epoch.
+    A driver counts as dead if its last heartbeat is more than `SILENT_SECONDS` in the past or in the future (the clocks
+    of machines must agree better than that), or if it ran on this host and its process is gone. A driver that only
+    seems dead is fenced off by its epoch.
     """
     if run.state != "running" or run.heartbeat_at is None or run.driver_pid is None:
         return False
@@ -272,7 +279,7 @@ def is_driven(run: RunInfo, host: str, now: datetime) -> bool:
 
 
 def is_stale(run: RunInfo, host: str, now: datetime) -> bool:
-    """Whether the run is 'running' and has no driver that seems to be alive, as seen from `host`."""
+    """Return whether the run is 'running' but has no driver that seems to be alive, as seen from `host`."""
     return run.state == "running" and not is_driven(run, host, now)
 
 

@@ -1,7 +1,7 @@
 """Sharded runs: how they are created, what their shards share, and how drivers claim the next shard.
 
-A sharded run is a run whose articles are divided among other runs, its shards, which name it as their parent. It is
-claimed, fenced, cancelled and ended as every other run, by the process that starts the drivers of its shards.
+The articles of a sharded run are divided among other runs, its shards, which name it as their parent. The process that
+starts the drivers of the shards claims, cancels and ends the sharded run, as a driver does with any other run.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from nws.jobs.store.lifecycle import check_fence, claim_run, create_run, update_
 from nws.jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
 from nws.jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
-if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
+if TYPE_CHECKING:  # importing NumPy would delay `nws ls`
     from nws.core.metrics.kept import Panel
     from nws.core.text.language import Language
 
 MOST_FAILED = 3
-"""The number of shards that fail in a row, with none done in between, after which no more are claimed."""
+"""After this many failed shards in a row, with none done in between, no more are claimed."""
 
 
 def create_sharded_run(
@@ -35,13 +35,13 @@ def create_sharded_run(
     systems: "dict[str, SystemKind]",
     shards: Sequence[tuple[RunSpec, int]],
 ) -> list[str]:
-    """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
+    """Add a pending run and its pending shards, all or nothing. Returns the ids of the shards, in order.
 
-    `shards` has the definition and the number of articles of each. The language and the panels, one for each
-    dataset, follow from all articles, of which a shard knows only its own.
+    `shards` has the definition and the number of articles of each shard. The language, and the panel of each dataset,
+    follow from all articles, and a shard knows only its own.
 
     Raises:
-        StoreError: A part of it is not JSON.
+        StoreError: a part of the definition is not JSON.
     """
     create_run(connection, spec, run_id, total_articles=sum(articles for _, articles in shards))
     stored = [
@@ -59,13 +59,13 @@ def create_sharded_run(
 
 
 def shard_drivers(connection: Connection, parent: str) -> int:
-    """How many drivers a sharded run last had, or was to have when it was submitted."""
+    """Return the number of drivers that a sharded run had last, or was submitted with."""
     query = select(ShardedRunRow.drivers).where(ShardedRunRow.run_id == parent)
     return connection.execute(query).scalar_one()
 
 
 def parent_decided(connection: Connection, run_id: str) -> "tuple[Language | None, tuple[Panel, ...] | None]":
-    """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
+    """Read the language and the panels that the parent of a shard has decided; None for a run that is not a shard."""
     from nws.core.metrics.kept import Panel
 
     is_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
@@ -80,14 +80,14 @@ def parent_decided(connection: Connection, run_id: str) -> "tuple[Language | Non
 
 
 def open_shards(connection: Connection, parent: str, epoch: int, drivers: int, address: str | None) -> None:
-    """Let drivers claim what is not done of a sharded run, and shards with failed articles.
+    """Let drivers claim the shards of a run that are not done, or that have failed articles.
 
     Args:
-        connection: of the transaction.
-        parent: the run.
-        epoch: of the process that is about to start them. The drivers of an earlier one claim nothing any more.
-        drivers: how many there are to be.
-        address: the dashboard to which they are submitted; None for drivers on this machine.
+        connection: the connection of the transaction.
+        parent: the sharded run.
+        epoch: the epoch of the process that is about to start drivers. Drivers of an earlier process claim no more.
+        drivers: the number of drivers.
+        address: the dashboard to which the drivers are submitted; None for drivers on this machine.
 
     Raises:
         FencedError: another process has the run.
@@ -96,37 +96,37 @@ def open_shards(connection: Connection, parent: str, epoch: int, drivers: int, a
     is_to_do = or_(is_undone, and_(RunRow.state == "done", RunRow.failures > 0))
     again = {"state": "pending", "error": None, "finished_at": None, "means_cached": False, "address": address}
     connection.execute(update(RunRow).where(RunRow.parent == parent, is_to_do).values(again))
-    check_fence(connection, parent, epoch)  # not first: drivers, too, lock a shard before its parent
+    check_fence(connection, parent, epoch)  # not first, since drivers also lock a shard before its parent
     update_run(connection, parent, address=address)
     connection.execute(update(ShardedRunRow).where(ShardedRunRow.run_id == parent).values(drivers=drivers))
 
 
 def close_shards(connection: Connection, parent: str, epoch: int) -> None:
-    """Interrupt the shards that still wait: nobody is going to claim them.
+    """Interrupt the shards that are still pending, since nobody will claim them.
 
     Raises:
         FencedError: another process has the run.
     """
-    ended = {"state": "interrupted", "finished_at": datetime.now(UTC), "error": "no driver has begun it"}
+    ended = {"state": "interrupted", "finished_at": datetime.now(UTC), "error": "no driver has started it"}
     waits = (RunRow.parent == parent, RunRow.state == "pending")
     connection.execute(update(RunRow).where(*waits).values(ended))
     check_fence(connection, parent, epoch)
 
 
 def claim_shard(connection: Connection, parent: str, epoch: int, host: str, pid: int) -> tuple[RunInfo | None, bool]:
-    """Claim the next shard for the driver at `host` and `pid`: one that waits, or else one whose driver has died.
+    """Claim the next shard for the driver at `host` and `pid`: a pending one, or else one whose driver has died.
 
     Args:
-        connection: of the transaction.
-        parent: the run.
-        epoch: of the process that started the driver.
-        host: name of the driver's machine.
-        pid: the driver's process there. It drives one shard at a time.
+        connection: the connection of the transaction.
+        parent: the sharded run.
+        epoch: the epoch of the process that started the driver.
+        host: the name of the driver's machine.
+        pid: the id of the driver's process there. It drives one shard at a time.
 
     Returns:
-        The shard, with the epoch of this claim. None where there is none to claim, or no more are to be: another
-        process has the run, it was cancelled, or `MOST_FAILED` shards in a row have failed. And whether other
-        drivers are at work, whose shards are free if they die.
+        The shard, with the epoch of this claim, and whether other drivers work, whose shards become free if they die.
+        The shard is None if there is none to claim, another process has the run, it was cancelled, or `MOST_FAILED`
+        shards in a row have failed.
     """
     query = select(RunRow.driver_epoch, RunRow.cancel_requested_at).where(RunRow.id == parent)
     if connection.execute(query).one() != (epoch, None):
@@ -140,7 +140,7 @@ def claim_shard(connection: Connection, parent: str, epoch: int, host: str, pid:
 
 
 def has_lost_driver(shard: RunInfo, host: str, now: datetime) -> bool:
-    """Whether a driver had the shard and died: nobody has heard of it, or its watchdog has said so."""
+    """Return whether a driver had the shard and died: it sends no heartbeats, or its watchdog has said so."""
     return is_stale(shard, host, now) or (shard.state == "failed" and (shard.error or "").startswith(DRIVER_DIED))
 
 
@@ -152,12 +152,12 @@ def _have_failed_in_a_row(connection: Connection, parent: str) -> bool:
 
 
 def _next_shard(connection: Connection, parent: str, host: str, pid: int) -> str | None:
-    """The id of a shard that can be claimed, whose row nobody else can lock until the transaction ends."""
-    # Claimed by this driver already, which did not get the answer. ("running" comes before "pending".)
+    """Return the id of a shard that can be claimed, and lock its row until the transaction ends."""
+    # This driver may have claimed a shard already, and lost the answer. ("running" comes before "pending".)
     is_own = and_(RunRow.state == "running", RunRow.driver_host == host, RunRow.driver_pid == pid)
     waiting = select(RunRow.id).where(RunRow.parent == parent, or_(RunRow.state == "pending", is_own))
     first = waiting.order_by(RunRow.state.desc(), RunRow.shard).limit(1)
-    # On SQLite, which knows no such lock, the transaction has begun as the only one that writes.
+    # SQLite has no such lock, but there this transaction is the only one that writes.
     shard_id = connection.execute(first.with_for_update(skip_locked=True)).scalar()
     if shard_id is not None:
         return str(shard_id)
@@ -168,6 +168,6 @@ def _next_shard(connection: Connection, parent: str, host: str, pid: int) -> str
 
 
 def _is_unchanged(connection: Connection, shard: RunInfo) -> bool:
-    """Lock a shard, and say whether it still is as it was read: nobody else has claimed it, or is about to."""
+    """Lock a shard, and return whether it is unchanged since it was read, so that nobody else has claimed it."""
     query = select(RunRow.driver_epoch, RunRow.state).where(RunRow.id == shard.id).with_for_update(skip_locked=True)
     return connection.execute(query).one_or_none() == (shard.driver_epoch, shard.state)

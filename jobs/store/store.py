@@ -12,17 +12,17 @@ from nws.jobs.store.schema import check_schema, create_if_fresh
 
 
 class Store(Database):
-    """One open store. The SQL of each method is in a function; what a run's driver writes goes through its `writer`.
+    """An open store. The SQL of each method is in a function. What a run's driver writes goes through its `writer`.
 
-    What comes out are values, never rows, and each method is one transaction.
+    Methods return values, never rows, and each method is one transaction.
 
-    **Exactly once.** A driver claims a run and gets an epoch; each of its writes checks, in the transaction of the
-    write, that the run still has that epoch. A driver that was replaced gets a `FencedError` and has written
-    nothing. Summaries have a unique key and the first one stays, so a bundle may be recorded again.
+    **Exactly once.** A driver claims a run and gets an epoch. Each of its writes checks, in the transaction of the
+    write, that the run still has that epoch. A driver that was replaced gets a `FencedError` and writes nothing.
+    Summaries have a unique key and the first one stays, so a bundle may be recorded again.
 
-    **Who writes.** One driver a run, from any thread; on SQLite writers of several runs take turns. Readers see
-    what was committed and never wait. Any method raises `StoreError` when the database refuses, or when a SQLite
-    file is no longer the one that was opened: what is written to a deleted file is lost.
+    **Who writes.** Each run has one driver that writes, from any thread. On SQLite, the writers of several runs take
+    turns. Readers see what was committed and never wait. Each method raises `StoreError` if the database refuses, or if
+    a SQLite file is no longer the one that was opened, since writes to a deleted file are lost.
     """
 
     run_info = reads(runs.read_run)
@@ -80,11 +80,11 @@ class Store(Database):
     may_do_everything = reads(queries.may_do_everything)
 
     def progress(self, run_id: str) -> run_progress.Progress | None:
-        """The last progress that the driver of a run reported; None before the first."""
+        """Return the last progress that the driver of a run reported; None before its first report."""
         return self.progress_of([run_id]).get(run_id)
 
     def newest_id(self, with_summaries: bool = False, is_training: bool = False) -> str:
-        """The id of the newest run; of those with summaries, or of trainings, if asked for.
+        """Return the id of the newest run, of the newest run with summaries, or of the newest training.
 
         Raises:
             StoreError: there is none.
@@ -94,10 +94,10 @@ class Store(Database):
                 return run.id
         needed = "training" if is_training else "run with summaries" if with_summaries else "run"
         job = "phase2" if is_training else "phase1"
-        raise StoreError(f"the store {self.shown_url} holds no {needed} yet. Start one with: nws submit {job}")
+        raise StoreError(f"the store {self.shown_url} has no {needed} yet. Start one with: nws submit {job}")
 
     def cancel_run(self, run_id: str, host: str) -> bool:
-        """Ask a run's driver to stop, and those of its shards, see `lifecycle.cancel_run`."""
+        """Ask the driver of a run, and those of its shards, to stop, see `lifecycle.cancel_run`."""
         is_driven = self._cancel(run_id, host)
         self.retried(lambda: means.cache_means(self, run_id))
         return is_driven
@@ -106,22 +106,23 @@ class Store(Database):
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
 
         Raises:
-            StoreError: On entering or reading: the database's own message; or the SQL writes, or returns no rows.
+            StoreError: on entering or reading, the database refuses (with its own message), or the SQL writes or
+                returns no rows.
         """
         return queries.query(self._reader, self._address, sql)
 
     def writer(self, run_id: str, epoch: int) -> RunWriter:
-        """The writer of the driver that has claimed a run and got this epoch."""
+        """Return the writer of the driver that has claimed a run and got this epoch."""
         return RunWriter(self, run_id, epoch)
 
 
 def open_store(url: str, *, read_only: bool = False) -> Store:
     """Open the store at a URL (`sqlite:///FILE`, `postgresql://USER@HOST/DATABASE`).
 
-    A SQLite file that does not exist is created, unless `read_only`. A store with another schema is not touched.
+    A missing SQLite file is created, unless `read_only`. A store with another schema is not changed.
 
     Raises:
-        StoreError: The URL is not usable, the database cannot be opened, or its schema is not this code's.
+        StoreError: the URL is not usable, the database cannot be opened, or its schema is not this code's.
     """
     address = parse_address(url)
     if not read_only:

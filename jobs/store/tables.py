@@ -1,4 +1,4 @@
-"""The tables, of which a fresh store is made. Who changes them, or the views, sets `HEAD_REVISION` in `schema.py`."""
+"""The tables of a store. If you change them, or the views, set `HEAD_REVISION` in `schema.py`."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from nws.core.metrics.specs import BY_COLUMN, OPTIONAL, SPECS
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A point in time: aware going in, aware and in UTC coming out. SQLite keeps it naive, in UTC."""
+    """A point in time: aware when written, aware and in UTC when read. SQLite stores it naive, in UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -58,21 +58,22 @@ class Base(DeclarativeBase):
 
 
 class RunRow(Base):
-    """One execution of a job; its defaults are those of a new one. `driver_epoch` fences every write.
+    """One execution of a job. The defaults are those of a new run.
 
-    It grows each time a driver takes the run.
+    `driver_epoch` fences every write, and grows each time a driver claims the run.
 
-    An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
-    `summaries`, `reused` and `failures` count what is stored; they change in the transaction that stores it.
-    `means_cached` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
-    summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
-    arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
-    floor of content kept is measured with (`nws.core.metrics.kept.Panel`), `findings` are those of the checks of texts.
-    `word_kinds` is the signature of the kinds of words that were told (`nws.core.text.word_kinds`), "" of a run without
-    them, and null before its first driver has decided it.
+    An article of the run is done when it has summaries by `systems` systems. `articles_done`, `summaries`, `reused` and
+    `failures` count stored rows, and change in the transaction that stores them. If `means_cached`, the views read the
+    means in `RunMeanRow` and `RunBestRow`, and no longer the run's summaries.
 
-    The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
-    summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.
+    `reuse` says whether the run copies summaries from other runs. `mixed` says that different code, libraries or
+    arithmetic have computed it; then no run copies from it. `panel` is the hash of the articles whose references
+    measure the floor of content kept (`nws.core.metrics.kept.Panel`). `findings` are those of the checks of texts.
+    `word_kinds` is the signature of the kinds of words (`nws.core.text.word_kinds`): "" for a run without them, and
+    null until its first driver has decided.
+
+    The articles of a sharded run are divided among other runs, its shards, which name it as their `parent` and have the
+    summaries. `shard` is the number of a shard, from 1. The counts of the sharded run itself are 0.
     """
 
     __tablename__ = "runs"
@@ -124,17 +125,17 @@ class RunRow(Base):
 
 
 class _OfRun:
-    """The run that a row is of: the first column of its key."""
+    """The run that a row belongs to: the first column of the key."""
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True, sort_order=-2)
 
 
 class ShardedRunRow(_OfRun, Base):
-    """The values that follow from all articles of a sharded run, for its shards, which know only their own.
+    """The values that depend on all articles of a sharded run. Its shards, which know only their own, read them here.
 
-    `drivers` is the number at work at once, `language` that of every article. `panels` has the name of each dataset
-    and the articles of its panel (`nws.core.metrics.kept`). They are not in `runs`, whose rows are written with each
-    heartbeat.
+    `drivers` is the number of drivers at a time, `language` the language of all articles. `panels` has the name of each
+    dataset and the articles of its panel (`nws.core.metrics.kept`). They are not in `runs`, whose rows are written with
+    each heartbeat.
     """
 
     __tablename__ = "sharded_runs"
@@ -160,11 +161,11 @@ class SystemRow(_OfRun, Base):
 
 
 class ArticleRow(Base):
-    """An article, shared by every run that read it.
+    """An article, shared by all runs that have read it.
 
-    `id` is `nws.core.article.Article.id`, so it holds the content hash. No foreign key leads here: in
-    `summaries` it would cost a quarter of the time to store a row. A driver stores an article before what refers to it,
-    and who removes articles locks the table (`nws.jobs.store.lifecycle`).
+    `id` is `nws.core.article.Article.id`, which depends on the content. No foreign key refers to it: in `summaries`,
+    that would cost a quarter of the time to store a row. Instead, a driver stores an article before the rows that
+    refer to it, and a removal of articles locks the table (`nws.jobs.store.lifecycle`).
     """
 
     __tablename__ = "articles"
@@ -183,7 +184,7 @@ class _ScoreColumns:
     """The columns of every stored metric."""
 
     if TYPE_CHECKING:
-        bertscore_f1: Mapped[float]  # which queries name
+        bertscore_f1: Mapped[float]  # declared because queries name it
 
     for _column in BY_COLUMN:
         vars()[_column] = mapped_column(Double, nullable=_column in OPTIONAL)
@@ -192,10 +193,10 @@ class _ScoreColumns:
 class SummaryRow(_OfRun, _ScoreColumns, Base):
     """A summary of one article by one system at one length.
 
-    `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of metrics from outside, by name.
-    `reused_from` is the run that computed the row, if this run copied it; `seconds` is its cost there. `kinds` has the
-    `KIND_TERMS` of the summary (`nws.core.text.word_kinds`), 16 numbers of 16 bits (IEEE 754), the lowest byte first;
-    NaN for a kind that the article lacks.
+    `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of plugins' metrics, by name.
+    `reused_from` is the run that computed the row, if this run copied it; `seconds` is the time it took there. `kinds`
+    has the `KIND_TERMS` of the summary (`nws.core.text.word_kinds`): 16 numbers of 16 bits (IEEE 754), the lowest byte
+    first, with NaN for a kind that the article lacks.
     """
 
     __tablename__ = "summaries"
@@ -213,7 +214,7 @@ class SummaryRow(_OfRun, _ScoreColumns, Base):
 
 
 class FailureRow(_OfRun, Base):
-    """An article that a stage of a run could not finish; it never has summaries of that stage as well."""
+    """An article that a stage of a run could not finish. It never has summaries of that stage."""
 
     __tablename__ = "failures"
 
@@ -235,9 +236,10 @@ class _MeanColumns:
 
 
 class RunMeanRow(_OfRun, _MeanColumns, Base):
-    """Of a run that has ended: means over the `articles` that a system has at n, for the views.
+    """The means of a run that has ended, over the `articles` that a system has at n, for the views.
 
-    `of_articles` are those that any system has there. An `_ss` is the sum of squared deviations from the mean.
+    `of_articles` is the number of articles that any system has at n. An `_ss` is the sum of squared deviations from the
+    mean.
     """
 
     __tablename__ = "run_means"
@@ -250,7 +252,7 @@ class RunMeanRow(_OfRun, _MeanColumns, Base):
 
 
 class RunBestRow(_OfRun, Base):
-    """Of a run that has ended: the n at which a system's summary of an article has the highest F1, for the views."""
+    """The n at which a system's summary of an article has the highest F1, in a run that has ended, for the views."""
 
     __tablename__ = "run_best_n"
 
@@ -262,7 +264,7 @@ class RunBestRow(_OfRun, Base):
 
 
 class ScoreColumnRow(_OfRun, Base):
-    """Of a run that has ended: a part of one column of its scores, see `nws.jobs.store.points`."""
+    """A part of one column of scores of a run that has ended, see `nws.jobs.store.points`."""
 
     __tablename__ = "score_columns"
 
@@ -272,7 +274,7 @@ class ScoreColumnRow(_OfRun, Base):
 
 
 class _OfAnswer(_OfRun):
-    """The next columns of the key: a system on a dataset, and of what it keeps a share."""
+    """The next columns of the key: a system on a dataset, and the ceiling that a share refers to."""
 
     dataset: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
     system: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
@@ -281,11 +283,11 @@ class _OfAnswer(_OfRun):
 
 
 class ContentKeptRow(_OfAnswer, Base):
-    """Of a run that has ended: what a system keeps of the content at n words, see `nws.core.analysis.content_kept`.
+    """The content that a system keeps at n words, in a run that has ended, see `nws.core.analysis.content_kept`.
 
-    `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`. It is a share of `ceiling`: of what
-    the references hold ('reference'), of what another person's summary keeps ('person'), or of what the system keeps at
-    its own longest n ('longest'). `n` is 0 for uncut summaries.
+    `share`, with its 95 % confidence interval from `low` to `high`, is a mean over `articles`. It is a share of
+    `ceiling`: of the content of the references ('reference'), of what another person's summary keeps ('person'), or of
+    what the system keeps at its own longest n ('longest'). `n` is 0 for uncut summaries.
     """
 
     __tablename__ = "content_kept"
@@ -298,9 +300,9 @@ class ContentKeptRow(_OfAnswer, Base):
 
 
 class SmallestNRow(_OfAnswer, Base):
-    """Of a run that has ended: the smallest n from which on a system keeps `share`, see `SmallestN`.
+    """The smallest n from which on a system keeps `share`, in a run that has ended, see `SmallestN`.
 
-    The longest n of the system is `longest`. What is null is beyond it: `n`, an end of its interval, or the claimed n.
+    `longest` is the longest n of the system. `n`, an end of its interval, or the claimed n is null if it lies beyond.
     """
 
     __tablename__ = "smallest_n"
@@ -315,10 +317,10 @@ class SmallestNRow(_OfAnswer, Base):
 
 
 class KeptByKindRow(_OfRun, Base):
-    """Of a run that has ended: what a system keeps of one kind of word at n words, see `nws.core.metrics.kept`.
+    """What a system keeps of one kind of word at n words, in a run that has ended, see `nws.core.metrics.kept`.
 
-    `share`, with its 95 % interval from `low` to `high`, is over the `articles` whose reference, and whose others, have
-    the kind. There is no interval of fewer than 20 articles.
+    `share`, with its 95 % confidence interval from `low` to `high`, is over the `articles` that have the kind in their
+    reference and in the references of their other articles. With fewer than 20 articles there is no interval.
     """
 
     __tablename__ = "kept_by_kind"
@@ -334,10 +336,10 @@ class KeptByKindRow(_OfRun, Base):
 
 
 class DocumentRow(_OfRun, Base):
-    """Of a run that has ended: its report document (`nws.core.findings.report_document`), as compressed JSON.
+    """The report document of a run that has ended (`nws.core.findings.report_document`), as compressed JSON.
 
-    Most of it repeats the names of fields: compressed, it takes a fifth. `headlines` has, for lists of runs, the first
-    statement on each dataset.
+    Compressed, it takes a fifth, since names of fields repeat. `headlines` has the first statement on each dataset, for
+    lists of runs.
     """
 
     __tablename__ = "documents"
@@ -358,7 +360,7 @@ class LogLineRow(_OfRun, Base):
 
 
 class ProgressRow(_OfRun, Base):
-    """The progress of a run, stored with its driver's heartbeat; `numbers` has the other fields of `Progress`."""
+    """The progress of a run, stored with its driver's heartbeat. `numbers` has the other fields of `Progress`."""
 
     __tablename__ = "progress"
 
@@ -367,7 +369,7 @@ class ProgressRow(_OfRun, Base):
 
 
 class PolicyRow(_OfRun, Base):
-    """The newest checkpoint of one pair of policies, after `updates` of `total_updates`; `state` is its learner."""
+    """The newest checkpoint of a pair of policies, after `updates` of `total_updates`. `state` is its learner."""
 
     __tablename__ = "policies"
 
@@ -382,9 +384,9 @@ class PolicyRow(_OfRun, Base):
 
 
 class UpdateRow(Base):
-    """One update of a policy, counted from 0; its numbers are means over the update's articles, but for `grad_norm`.
+    """One update of a policy, counted from 0. Its numbers, except `grad_norm`, are means over the update's articles.
 
-    (`update` alone is a word of SQL.)
+    (The column is not called `update`, since that is a keyword of SQL.)
     """
 
     __tablename__ = "updates"
@@ -407,8 +409,8 @@ class UpdateRow(Base):
 class EpisodeRow(Base):
     """One summary that a policy wrote for one of its training articles, and its reward.
 
-    Sampled ones are those an update was computed from. Greedy ones are of the finished policy, so their `update_number`
-    is the number of its updates; they have no advantage, and `sample` is 0.
+    Updates are computed from sampled summaries. Greedy summaries come from the finished policy, so their
+    `update_number` is the number of its updates. They have no advantage, and their `sample` is 0.
     """
 
     __tablename__ = "episodes"

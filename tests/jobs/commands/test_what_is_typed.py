@@ -28,10 +28,10 @@ def test_what_fits_two_runs_or_none_is_said_with_their_ids(runs, tmp_path: Path)
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         for name in ("phase1-20261123-b9b7e3", "phase1-20261123", "b9b", "b9b7e3"):
             assert store.full_id(name) == "phase1-20261123-b9b7e3"
-        with pytest.raises(StoreError, match=r"'b9' fits 2 runs: phase1-2026112[34]-b9.*, phase1-.*Give more"):
+        with pytest.raises(StoreError, match=r"'b9' matches 2 runs: phase1-2026112[34]-b9.*, phase1-.*Give more"):
             store.full_id("b9")
         for name in ("", "b8", "20261123"):
-            with pytest.raises(StoreError, match=f"has no run '{name}': the newest are"):
+            with pytest.raises(StoreError, match=rf"has no run '{name}'\. The newest runs are"):
                 store.full_id(name)
 
 
@@ -54,9 +54,9 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
         ["resume"],
         ["status", "--watch"],
     ):
-        assert "'b9' fits 2 runs" in nws(*command, "b9").err, command
+        assert "'b9' matches 2 runs" in nws(*command, "b9").err, command
     for command in (["export", "b9", "--rows", "x.csv"], ["export", "b9", "--policy", "x"], ["compare", "b9b", "b9"]):
-        assert "'b9' fits 2 runs" in nws(*command).err, command
+        assert "'b9' matches 2 runs" in nws(*command).err, command
 
 
 def test_a_shell_is_offered_the_runs_of_the_store(runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,9 +120,9 @@ def test_logs(nws, two_runs) -> None:
 
 def test_export_takes_the_newest_with_what_they_need(nws, two_runs) -> None:
     for words in (("compare",), ("export", "--rows", "rows.csv")):
-        assert "holds no run with summaries yet" in nws(*words).err
+        assert "has no run with summaries yet" in nws(*words).err
     refused = nws("export", "--policy", "folder")
-    assert (refused.code, "holds no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)
+    assert (refused.code, "has no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)
 
 
 @pytest.fixture

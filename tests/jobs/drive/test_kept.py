@@ -78,7 +78,7 @@ def test_what_is_copied_from_a_run_of_fewer_articles_is_measured_with_the_new_on
     agree(now, computed_alone(store, plan(9), console))
     assert all(None not in scores for scores in now.values())
     assert any(now[key][0] != scores[0] for key, scores in few.items())
-    assert "Measuring content kept: 4 articles" in console.file.getvalue()
+    assert "Measuring content kept of 4 articles" in console.file.getvalue()
 
 
 def test_with_the_same_articles_it_is_copied(store: Store, plan: Callable[[int], Plan], console: Console) -> None:

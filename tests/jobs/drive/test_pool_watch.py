@@ -137,7 +137,7 @@ def test_workers_are_recorded_when_they_change_and_another_kind_of_machine_is_to
     watched = Run(store, run_id, store.claim_run(run_id, "here", 1), Console(file=said, width=2000))
 
     def look(watch: PoolWatch, *workers: WorkerInfo) -> RunInfo:
-        watch.look(SimpleNamespace(workers=workers))  # type: ignore[arg-type]
+        watch.check_actors(SimpleNamespace(workers=workers))  # type: ignore[arg-type]
         return store.run_info(run_id)
 
     watch = PoolWatch(watched, "2 x 1 CPU")
@@ -164,7 +164,7 @@ def test_rows_that_depend_on_their_batch_are_told_of_once_with_what_may_help(
     watched = Run(store, run_id, store.claim_run(run_id, "here", 1), Console(file=said, width=2000))
     for instructions in ("AVX2", "AVX512"):  # of two machines
         worker = WorkerInfo("Xeon", "here", f"{instructions}, {mode}, {ROWS_DEPEND}")
-        PoolWatch(watched, "1 x 1 CPU").look(SimpleNamespace(workers=(worker,)))  # type: ignore[arg-type]
+        PoolWatch(watched, "1 x 1 CPU").check_actors(SimpleNamespace(workers=(worker,)))  # type: ignore[arg-type]
     told, info = said.getvalue(), store.run_info(run_id)
     assert (told.count("agree to about 1e-6 only"), "Unset MKL_CBWR" in told) == (1, is_advised)
     assert ("warning", rows_warning(info.arithmetic)) in facts(View(info, None, Span(0.0, 0)))

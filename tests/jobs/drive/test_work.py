@@ -75,9 +75,9 @@ IN_HALF = "a row depends on the other texts of its batch"
         ),
         (lambda plan: with_libraries(plan, torch="no version"), "the version of torch does not identify its code"),
         (lambda plan: with_revision(plan, plugins={"mine.py": "mine.py@sha256:0"}), "the run has plugins"),
-        (lambda plan: with_stage(plan, lambda stage: replace(stage, precision="float16")), f"in float16 {IN_HALF}"),
-        (lambda plan: with_stage(plan, lambda stage: replace(stage, precision="tf32")), f"in tf32 {IN_HALF}"),
-        (lambda plan: with_bertscore(plan, precision="bfloat16"), f"in bfloat16 {IN_HALF}"),
+        (lambda plan: with_stage(plan, lambda stage: replace(stage, precision="float16")), f"in float16, {IN_HALF}"),
+        (lambda plan: with_stage(plan, lambda stage: replace(stage, precision="tf32")), f"in tf32, {IN_HALF}"),
+        (lambda plan: with_bertscore(plan, precision="bfloat16"), f"in bfloat16, {IN_HALF}"),
     ],
 )
 def test_where_rows_cannot_be_known_there_is_no_work_and_it_is_said_why(

@@ -74,7 +74,7 @@ def _said_of(url):
 
 @pytest.mark.parametrize("word", ["dirstore", "my-store_2", "nws.db"])
 def test_a_bare_word_is_shown_with_the_url_of_its_file(word):
-    with pytest.raises(StoreError, match=f"cannot read the store URL '{word}': .*; for this file: sqlite:///{word}$"):
+    with pytest.raises(StoreError, match=f"store URL '{word}' cannot be read: .*; for this file: sqlite:///{word}$"):
         parse_address(word)
 
 
@@ -110,6 +110,6 @@ def test_unreachable_server_is_named_without_its_password():
 
 @pytest.mark.parametrize("url", [None, Path("nws.db"), "sqlite:///caf\udce9.db", "postgresql://s3cret\udcff@host/news"])
 def test_what_is_no_text_is_no_url(url):
-    with pytest.raises(StoreError, match=r"a store's URL is text in UTF-8, and this .* is none") as caught:
+    with pytest.raises(StoreError, match=r"a store's URL must be text in UTF-8, and this .* is not") as caught:
         nws.open_store(url)
     assert "s3cret" not in str(caught.value)

@@ -127,6 +127,6 @@ def test_what_a_database_cannot_keep_is_refused_on_both(store, training, article
     for broken in ("a\0b", "a\ud800b"):
         named = replace(good, policy=broken, checkpoint=replace(good.checkpoint, name=broken))
         for bad in (changed(good, "sampled", text=broken), changed(good, "greedy", text=broken), named):
-            with pytest.raises(StoreError, match=r"update [23] of policy .* holds a NUL or"):
+            with pytest.raises(StoreError, match=r"update [23] of policy .* has a NUL or"):
                 store.writer(*training).record_round([bad])
     assert everything(store) == [[], [], []]

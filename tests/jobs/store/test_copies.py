@@ -92,7 +92,7 @@ def test_a_source_that_becomes_mixed_gives_nothing_even_to_those_that_found_it(s
         store.writer(*first).note_workers("cpu", ["NEON"])
     assert store.run_info(first[0]).mixed
     assert store.known_summaries(found, [article.id for article in articles]) == {}
-    with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines.*nws resume"):
+    with pytest.raises(StoreError, match=r"would have 0 summaries instead of 24.*other code or machines.*nws resume"):
         store.writer(*second).record([(articles, BundleResult((), ()))], reusable=found)
     assert counts(store, second[0]) == (0, 0, 0, 0)
     store.claim_run(first[0], "host-b", 12, take_over=True)

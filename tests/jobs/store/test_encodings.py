@@ -25,7 +25,7 @@ def test_a_database_in_another_encoding_is_refused(nws, encoded: tuple[str, str]
         failed = nws(*command, "--store", url)
         *_, line = failed.err.splitlines()  # after what it was about to do
         assert failed.code == 1
-        assert f"has the encoding {encoding}, which cannot keep every text." in line
+        assert f"has the encoding {encoding}, which cannot store every text." in line
         assert line.endswith("Create one in UTF-8: createdb -T template0 -E UTF8 NAME")
 
 
@@ -44,5 +44,5 @@ def test_a_client_in_another_encoding_is_refused(nws, postgres_url: str, monkeyp
     failed = nws("ls", "--store", postgres_url)
     (line,) = failed.err.splitlines()
     assert "the client of the store" in line
-    assert "has the encoding LATIN1, which cannot keep every text. Set PGCLIENTENCODING" in line
+    assert "has the encoding LATIN1, which cannot store every text. Set PGCLIENTENCODING" in line
     assert nws("ls", "--store", f"{postgres_url}&client_encoding=utf8").code == 0

@@ -51,11 +51,11 @@ def test_claiming_and_finishing(store, spec):
 
 
 def test_claiming_an_unknown_run_lists_the_newest(store, spec):
-    with pytest.raises(StoreError, match="no run 'phase1-x': it holds no run yet"):
+    with pytest.raises(StoreError, match=r"no run 'phase1-x'\. It has no run yet"):
         store.claim_run("phase1-x", "host", 1)
     ids = [store.create_run(spec) for _ in range(7)]
     for ask in (store.run_info, lambda name: store.claim_run(name, "host", 1)):
-        with pytest.raises(StoreError, match=f"no run 'phase1-x': the newest are {', '.join(reversed(ids[2:]))}"):
+        with pytest.raises(StoreError, match=rf"no run 'phase1-x'\. The newest runs are {', '.join(reversed(ids[2:]))}"):
             ask("phase1-x")
     assert [run.id for run in store.list_runs()] == ids[::-1]
     store.create_run(dataclasses.replace(spec, recipe_hash="beef"))
@@ -106,7 +106,7 @@ def test_times_do_not_depend_on_the_time_zone(store_url, spec, monkeypatch):
 def test_a_run_whose_driver_lives_is_refused(store, spec):
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host-a", os.getpid())
-    message = f"being driven by pid {os.getpid()} on host-a, last heard of at .*--take-over"
+    message = f"being driven by pid {os.getpid()} on host-a, whose last heartbeat was at .*--take-over"
     for host in ("host-a", "host-b"):
         with pytest.raises(StoreError, match=message):
             store.claim_run(run_id, host, 22)
@@ -169,7 +169,7 @@ def test_cancelling(store, spec):
 def test_a_submission_takes_a_run_from_the_jobs_before_it(store, spec):
     run_id = store.create_run(spec)
     assert store.submit_again(run_id, "host-a", "http://head:8265", take_over=False) == 1
-    with pytest.raises(FencedError, match=r"epoch 0.*cancelled, submitted again or taken.*epoch 1, pending"):
+    with pytest.raises(FencedError, match=r"epoch 0.*cancelled, submitted again or claimed.*epoch 1, pending"):
         store.claim_run(run_id, "host-b", 1, epoch=0)
     assert store.claim_run(run_id, "host-b", 2, epoch=1) == 2
     assert store.run_info(run_id).address == "http://head:8265"
