@@ -55,7 +55,9 @@ def test_claiming_an_unknown_run_lists_the_newest(store, spec):
         store.claim_run("phase1-x", "host", 1)
     ids = [store.create_run(spec) for _ in range(7)]
     for ask in (store.run_info, lambda name: store.claim_run(name, "host", 1)):
-        with pytest.raises(StoreError, match=rf"no run 'phase1-x'\. The newest runs are {', '.join(reversed(ids[2:]))}"):
+        with pytest.raises(
+            StoreError, match=rf"no run 'phase1-x'\. The newest runs are {', '.join(reversed(ids[2:]))}"
+        ):
             ask("phase1-x")
     assert [run.id for run in store.list_runs()] == ids[::-1]
     store.create_run(dataclasses.replace(spec, recipe_hash="beef"))
