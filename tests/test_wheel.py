@@ -72,7 +72,7 @@ def test_it_says_which_commit_it_was_built_from(installed: Path, tmp_path: Path)
 
 
 def test_a_sweep_is_computed_stored_and_reported(nws, tmp_path: Path) -> None:
-    assert "the schema was made" in nws("db", "upgrade")
+    assert "the schema was created" in nws("db", "upgrade")
     assert "is done: 2 articles" in nws("submit", "phase1", "--engine", "inline", "--limit", "2", "--n", "3,7")
     nws("report", "-o", "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`nws check`: what is in a file of articles, before a run."""
+"""`nws check`: describe a file of articles before a run."""
 
 import json
 from dataclasses import dataclass

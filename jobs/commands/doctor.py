@@ -1,4 +1,4 @@
-"""`nws doctor`: is this machine able to run NWS, and what is missing?"""
+"""`nws doctor`: check whether this machine can run NWS, and what is missing."""
 
 import importlib.metadata
 import importlib.util
@@ -24,7 +24,7 @@ _NEEDED_DISK_GB = 5
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. `missing` limits what can be run, a `warning` what is safe; `broken` has to be mended."""
+    """One finding. `missing` limits what can be run, `warning` is about safety, and `broken` must be fixed."""
 
     name: str
     state: State
@@ -47,7 +47,7 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
 
 
 def check_all(store: str) -> list[Check]:
-    """All checks, in the order in which a person would fix problems."""
+    """Run all checks, in the order in which a person would fix problems."""
     return [
         _check("libraries", "broken", _libraries),
         _check("accelerators", "broken", _accelerators),
@@ -62,7 +62,7 @@ def check_all(store: str) -> list[Check]:
 
 
 def _check(name: str, otherwise: State, find: Callable[[], str]) -> Check:
-    """What was found, or the error that finding it ended in, with the state that it has then."""
+    """Return what `find` found, or its error with the state `otherwise`."""
     try:
         return Check(name, "ok", find())
     except NwsError as error:
@@ -78,7 +78,7 @@ def _accelerators() -> str:
     import torch
 
     names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    return ", ".join(names) or f"no GPU: runs use the {os.cpu_count()} CPU cores"
+    return ", ".join(names) or f"no GPU; runs use the {os.cpu_count()} CPU cores"
 
 
 def _bundled_model() -> str:
@@ -86,7 +86,7 @@ def _bundled_model() -> str:
 
     ref = KNOWN_MODELS["all-MiniLM-L6-v2"]
     model_folder(ref)
-    return f"{ref}, bundled and verified: no network needed"
+    return f"{ref}, bundled and verified; needs no network"
 
 
 def _packaged_model() -> str:
@@ -94,7 +94,7 @@ def _packaged_model() -> str:
     from nws.core.models.smollm2 import smollm2_gguf
 
     smollm2_gguf()
-    return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed"
+    return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified; needs no network"
 
 
 def _trained_pipeline() -> str:
@@ -103,7 +103,7 @@ def _trained_pipeline() -> str:
     try:
         return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
     except NwsError as error:
-        raise type(error)(f"{error} Of the bundled recipes only `paper` needs it.") from error
+        raise type(error)(f"{error} Among the bundled recipes, only `paper` needs it.") from error
 
 
 def _word_kinds() -> str:
@@ -119,7 +119,7 @@ def _disk() -> str:
     free = shutil.disk_usage(folder).free / 1e9
     text = f"{free:.0f} GB free in {folder}, where Ray keeps objects and logs"
     if free < _NEEDED_DISK_GB:
-        raise ClusterError(f"{text}: it needs {_NEEDED_DISK_GB} GB. Name another folder with RAY_TMPDIR")
+        raise ClusterError(f"{text}, which needs {_NEEDED_DISK_GB} GB. Name another folder with RAY_TMPDIR")
     return text
 
 
@@ -131,7 +131,7 @@ def _ray() -> str:
 
 
 def check_store(url: str) -> Check:
-    """Whether the store can be used, and by whom."""
+    """Check whether the store can be used, and whether its URL has a superuser."""
     from nws.jobs.store import open_store
     from nws.jobs.store.address import parse_address
 
@@ -144,6 +144,6 @@ def check_store(url: str) -> Check:
     except NwsError as error:
         return Check("store", "broken", str(error))
     if is_superuser:
-        text = f"{address.shown} is the URL of a superuser: `nws query` could read files of the server with it."
-        return Check("store", "warning", f"{text} Use a role of its own, see docs/security.md")
+        text = f"{address.shown} is the URL of a superuser, with which `nws query` could read files of the server."
+        return Check("store", "warning", f"{text} Give NWS a role of its own, see docs/security.md")
     return Check("store", "ok", address.shown)

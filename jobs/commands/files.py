@@ -118,14 +118,14 @@ def score(
     for line in (line for score in scores.values() for line in score.told):
         err.print(line, markup=False)
     if "meteor" in names and options.lang != "ko" and find_wordnet() is None:
-        err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
+        err.print(f"METEOR ran without synonyms, because WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:
         write_json_lines("--per-row", options.per_row, row_lines(scores))
     print(json.dumps(scores_json(scores))) if as_json else print_score(scores, out)
 
 
 def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
-    """Every metric of these plugins.
+    """Collect the metrics of these plugins.
 
     Raises:
         PluginError: a plugin cannot be found or imported, or has no metrics.
@@ -138,7 +138,7 @@ def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
     for name in plugins:
         metrics = plugin_metrics(read_plugin(PluginSpec(name), Path(name)))
         if not metrics:
-            raise PluginError(f'The plugin {name} has no metrics: end it with METRICS = {{"name": function}}.')
+            raise PluginError(f'The plugin {name} has no metrics. End it with METRICS = {{"name": function}}.')
         own += metrics
     return own
 
@@ -185,7 +185,7 @@ def judge(
     from nws.jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
-        raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
+        raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, but not in .replies.jsonl.")
     check_target("-o", how.output, file)
     prompt = DEFAULT_PROMPT if how.prompt is None else read_prompt(how.prompt)
     parameters = parse_settings(how.parameters or (), "--parameters")
@@ -202,7 +202,7 @@ def judge(
             with busy(f"Asking {how.model}"):
                 judging.ask(to_add)
         except KeyboardInterrupt:
-            err.print(f"Interrupted. The replies that came are in {path}: the same command goes on from there.")
+            err.print(f"Interrupted. The replies so far are in {path}. The same command continues from there.")
             raise typer.Exit(130) from None
     _write_and_print(judging, how.output, path, as_json)
 
@@ -210,12 +210,12 @@ def judge(
 def _scale(text: str) -> tuple[int, int]:
     match = re.fullmatch(r" *([0-9]{1,4}) *, *([0-9]{1,4}) *", text)
     if match is None:
-        raise RecipeError(f"a scale is two whole numbers such as 1,5, not {text!r}.", settings=("scale",))
+        raise RecipeError(f"The scale must be two whole numbers such as 1,5, not {text!r}.", settings=("scale",))
     return int(match[1]), int(match[2])
 
 
 def _write_and_print(judging: "Judging", output: Path, replies: Path, as_json: bool) -> None:
-    """Write the file of summaries, and print what was said of them; exits with 1 where requests have failed."""
+    """Write the file of summaries, and print their scores. Exits with 1 if requests failed."""
     from nws.jobs.tools.judged_file import print_judged
 
     rows = judging.rows()
@@ -226,8 +226,8 @@ def _write_and_print(judging: "Judging", output: Path, replies: Path, as_json: b
         err.print(f"{counted(len(judging.errors), 'request')} got no reply. The first: {judging.errors[0]}")
         raise typer.Exit(1)
     if not rows:
-        raise NwsError(f"No reply holds a score. See what {judging.judge.endpoint.model} has written: {replies}")
-    err.print(f"{counted(judging.added, 'reply')} came now, and all are in {replies}. The summaries are in {output}.")
+        raise NwsError(f"No reply has a score. See what {judging.judge.endpoint.model} has written: {replies}")
+    err.print(f"{counted(judging.added, 'new reply')}; all are in {replies}. The summaries are in {output}.")
 
 
 def correlate(
@@ -319,7 +319,7 @@ def data(
     from nws.core.text.dataset import Dataset, article_rows, open_dataset
 
     if target is None and is_files(name):
-        raise RecipeError(f"{name} is no dataset of the Hub, and gives the new file no name: name it with --out FILE.")
+        raise RecipeError(f"{name} is not a dataset of the Hub. Name the new file with --out FILE.")
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     check_target("--out", file, Path(name))
     with busy("Reading articles"):

@@ -101,7 +101,7 @@ def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
                     return
                 _pause(1 if is_drawn or as_json else _SECONDS_BETWEEN_LINES)
     except KeyboardInterrupt:
-        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}")
+        err.print(f"Stopped watching. The run goes on. Stop it with: nws cancel {run}{where}")
         raise typer.Exit(130) from None
 
 
@@ -140,7 +140,7 @@ def logs(
 
 
 _PATIENCE_SECONDS = 20.0
-_STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
+_STOP_SECONDS = 40.0  # a little more than a stopped job has to end
 
 
 def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
@@ -172,7 +172,7 @@ def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT
     if info.state == "running":
         err.print(
             f"Its driver, pid {info.driver_pid} on {info.driver_host}, has not reacted yet. It stops when it next "
-            f"reaches the store {shown(store)}; or end the process."
+            f"reaches the store {shown(store)}. To stop it now, end the process."
         )
         raise typer.Exit(1)
 
@@ -191,7 +191,7 @@ def remove(
     from nws.jobs.report.numerals import counted
 
     if as_json and not yes:
-        raise RecipeError("--json cannot ask for confirmation: give --yes, too.")
+        raise RecipeError("--json cannot ask for confirmation. Add --yes.")
     with changing(store) as opened:
         run = opened.full_id(run)
         info = opened.run_info(run)
@@ -202,7 +202,7 @@ def remove(
         with busy(f"Removing {run}"):
             articles_removed = opened.remove_run(run, socket.gethostname())
     summaries, articles = counted(info.summaries, "summary"), counted(articles_removed, "article")
-    text = f"Removed {run}: {summaries}, and {articles} that no run has any more."
+    text = f"Removed {run}: {summaries}, and {articles} that no other run has."
     removed = {"removed": run, "summaries": info.summaries, "articles": articles_removed}
     print_result(as_json, removed, lambda: out.print(text))
 
@@ -240,4 +240,4 @@ def serve(options: ServeOptions, store: StoreUrl = DEFAULT_STORE) -> None:
         out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
-        err.print("No longer shown. Runs go on.")
+        err.print("Stopped serving. Runs go on.")

@@ -1,7 +1,7 @@
-"""The options of commands: groups of them as dataclasses, and those that several commands take.
+"""The options of commands, in groups that several commands may share.
 
-`JobCommand` makes flags of a recipe's fields, and of what is typed the values that replace the recipe's. A group is a
-frozen dataclass whose fields become options of a command, and stand together in its help.
+A group is a frozen dataclass whose fields become options of a command, and stand together in its help. `JobCommand`
+also makes an option of each flag in a recipe's fields; typed values replace those of the recipe.
 """
 
 import functools
@@ -21,15 +21,16 @@ from nws.core.errors import ClusterError, RecipeError
 def option(
     panel: str | None, flag: str, help_text: str, default: Any = None, *, env: str | bool = False, **more: Any
 ) -> Any:
-    """A field of a group that is an option.
+    """Make a dataclass field for an option of a command.
 
     Args:
-        panel: the heading under which `--help` lists it, None for that of all others.
-        flag: as people type it, and what stands for its value: `--limit N`, `--metrics -m NAMES`. A switch has none.
+        panel: the heading under which `--help` lists it; None for the default heading.
+        flag: its names and the placeholder of its value, such as `--limit N` or `--metrics -m NAMES`. A switch has no
+            placeholder.
         help_text: its help.
-        default: its value where it is not given.
+        default: its default value.
         env: the environment variable that sets it; True for `NWS_` and the flag's name.
-        more: whatever else `typer.Option` takes, such as `min`.
+        more: further arguments of `typer.Option`, such as `min`.
     """
     names = [word for word in flag.split() if word.startswith("-")]
     metavar = " ".join(word for word in flag.split() if not word.startswith("-"))
@@ -39,11 +40,11 @@ def option(
 
 
 plain = partial(option, None)
-"""A field that is an option under no heading of its own, which no environment variable sets."""
+"""Make a field for an option under the default heading, without an environment variable."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a command that typer can read: the options of a group stand in place of the parameter that is the group."""
+    """Turn parameters that are groups into the options of the groups, so that typer can read the command."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []
@@ -66,7 +67,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _signed(command: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
-    """A command with the parameters that typer is to see."""
+    """Set the parameters that typer sees."""
     command.__signature__ = inspect.Signature([*parameters])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
@@ -78,7 +79,7 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
 
 @functools.cache
 def recipe_options(job: str) -> tuple[Any, ...]:
-    """The options that typer makes of the flags in the fields of a job's recipe."""
+    """Make options of the flags in the fields of a job's recipe."""
     from nws.jobs.recipes.load import flags_of, recipe_class
 
     fields = recipe_class(job).model_fields
@@ -111,26 +112,26 @@ class Command(typer.core.TyperCommand):
 
 
 class JobCommand(Command):
-    """A command of `nws submit`, which is called as its job: its options are also the flags of the job's recipe.
+    """A command of `nws submit`, with the name of its job. The flags of the job's recipe are among its options.
 
-    The recipe is imported when they are asked for: no other command waits for it. What they set is in `ctx.obj`, by the
-    recipe's keys.
+    The recipe is imported only when these options are needed, so that other commands start quickly. Their values are in
+    `ctx.obj`, by the recipe's keys.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Refuse `--system` by name where a job has systems of its own: people type it first."""
+        """Refuse `--system` for phase1 with an error of its own, since many people try it first."""
         is_system = [word.partition("=")[0] == "--system" for word in args]
         if self.name == "phase1" and any(is_system):
             typed = " ".join(args[is_system.index(True) :][:2])
-            raise RecipeError(f"phase1 runs its own systems; use `nws submit baselines {typed}`.")
+            raise RecipeError(f"phase1 runs its own systems. Use `nws submit baselines {typed}`.")
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The flags of the recipe, then the command's own options."""
+        """Return the flags of the recipe, then the command's own options."""
         return [*recipe_options(str(self.name)), *super().get_params(ctx)]
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, with what the flags set apart from its own options."""
+        """Run the command, with the values of the recipe's flags in `ctx.obj`."""
         from nws.jobs.recipes.load import flags_of, recipe_class
 
         flags = list(flags_of(recipe_class(str(self.name))))
@@ -139,7 +140,7 @@ class JobCommand(Command):
         return super().invoke(ctx)
 
 
-# That of `nws.jobs.store`, written again because importing it takes SQLAlchemy along.
+# A copy of the one in `nws.jobs.store`, whose import would also import SQLAlchemy.
 DEFAULT_STORE = "sqlite:///nws.db"
 
 StoreUrl = Annotated[
@@ -181,7 +182,7 @@ _LOG_TO = (
 
 @dataclass(frozen=True, slots=True)
 class ActorOptions:
-    """Options of the actors of a run; those that are not given are as its recipe has them."""
+    """Options of the actors of a run, which replace those of its recipe."""
 
     accelerator: str | None = _machines(
         "--accelerator NAME",
@@ -195,7 +196,7 @@ class ActorOptions:
 
 @dataclass(frozen=True, slots=True)
 class TargetOptions:
-    """Options of where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
+    """Options that say where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
     engine: Literal["ray", "inline"] = _machines(
         "--engine NAME", "ray: run on all cores, with Ray. inline: run in one process, for small runs.", "ray", env=True
@@ -210,12 +211,12 @@ class TargetOptions:
     )
 
     def require_possible(self, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:
-        """Refuse what cannot be where a run is to be driven, before anything is loaded.
+        """Refuse impossible options before anything is loaded.
 
         Raises:
-            RecipeError: the address is not valid, the engine contradicts it, a tracker is not there or not installed,
-                or a run that is driven on a cluster is to be logged to one.
-            ClusterError: it needs a GPU, and this machine, which would drive it, surely has none.
+            RecipeError: the address is not valid, the engine contradicts it, a tracker is unknown or not installed, or
+                `log_to` is given for a run that is driven on a cluster.
+            ClusterError: the run needs a GPU, and this machine, which would drive it, surely has none.
         """
         if log_to:
             from nws.jobs.drive.trackers import require_trackers
@@ -226,7 +227,7 @@ class TargetOptions:
 
             if accelerator not in (None, "auto", "cpu") and has_no_gpu():
                 raise ClusterError(
-                    f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or "
+                    f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out, use cpu, or "
                     "run on a cluster with --address."
                 )
             return
@@ -235,7 +236,7 @@ class TargetOptions:
         require_address(self.address)
         if self.engine == "inline":
             raise RecipeError(
-                f"--engine inline runs in this process, not at {self.address}: leave one out, or unset RAY_ADDRESS."
+                f"--engine inline runs in this process, not at {self.address}. Leave one out, or unset RAY_ADDRESS."
             )
         if log_to:
             raise RecipeError(
@@ -246,7 +247,7 @@ class TargetOptions:
 
 @dataclass(frozen=True, slots=True)
 class ResumeTargetOptions(TargetOptions):
-    """The same for a run that exists, which is driven where it was submitted to unless these say otherwise."""
+    """The same options for a run that exists. By default, it is driven where it was submitted."""
 
     local: bool = _machines("--local", "Drive the run on this machine, even if it was submitted to a cluster.", False)
 
@@ -276,23 +277,23 @@ class ShardOptions:
 
     @property
     def is_sharded(self) -> bool:
-        """Whether there are to be shards."""
+        """Whether shards were asked for."""
         return self.shards is not None or self.shard_articles is not None
 
     def require_possible(self, log_to: Sequence[str]) -> None:
-        """Refuse what contradicts itself.
+        """Refuse options that contradict each other.
 
         Raises:
-            RecipeError: both numbers are given, there are drivers of no shards, or shards are to be logged to trackers.
+            RecipeError: both numbers are given, drivers are given without shards, or shards with trackers.
         """
         numbers = [number for number in (self.shards, self.shard_articles) if number is not None]
         if len(numbers) > 1 or (self.drivers is not None and not numbers):
             raise RecipeError(
-                "Articles are divided by --shards or --shard-articles, one of them, and --drivers needs one."
+                "Give either --shards or --shard-articles to divide the articles. --drivers needs one of them."
             )
         if numbers and log_to:
             raise RecipeError(
-                "--log-to is for runs with one driver: leave out --shards, or log a shard when resuming it."
+                "--log-to is for runs with one driver. Leave out --shards, or log a shard when you resume it."
             )
 
 
@@ -326,14 +327,14 @@ class RunOptions:
 
 
 def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:
-    """The values of `--label`, e.g. `lexrank=LexRank`: labels by the names that were typed.
+    """Parse values of `--label`, such as `lexrank=LexRank`. Returns the labels by the names that were typed.
 
     Raises:
-        RecipeError: one has no name or no label.
+        RecipeError: a value has no name or no label.
     """
     labels = {}
     for text in texts or ():
-        name, _, label = text.rpartition("=")  # a name may hold one: reinforce|seed=0
+        name, _, label = text.rpartition("=")  # a name may contain "=", too: reinforce|seed=0
         if not name or not label.strip():
             raise RecipeError(f"--label takes a system and its label, such as lexrank=LexRank, not {text!r}.")
         labels[name] = label.strip()

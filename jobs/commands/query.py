@@ -45,7 +45,7 @@ def query(
     from nws.jobs.report.table import Table
 
     if as_json and kind is not None:
-        raise RecipeError(f"--json and --format {kind} are two formats: give one of them.")
+        raise RecipeError(f"--json and --format {kind} cannot be combined. Give one of them.")
     with reading(store) as opened, opened.query(sql) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
@@ -63,7 +63,7 @@ def _write(kind: Format, table: "Table") -> None:
         text = file.getvalue()
     else:
         text = table.latex()
-    # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
+    # In UTF-8, like all files of NWS. For a terminal, control characters are written out.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()
 
@@ -99,7 +99,7 @@ def export(
     elif options.policy is not None and options.rows is None and not options.with_articles:
         _export_policy(run, options.policy, options.system, store, as_json)
     else:
-        raise RecipeError("Give --rows FILE, to which --with-articles belongs, or --policy FOLDER, with --system.")
+        raise RecipeError("Give --rows FILE (perhaps with --with-articles) or --policy FOLDER (perhaps with --system).")
 
 
 def _export_rows(run: str | None, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
@@ -107,7 +107,7 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
     from nws.jobs.report.summary_rows import STDOUT, write_summary_rows
 
     if target == STDOUT and as_json:
-        raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
+        raise RecipeError("--rows - already prints JSON lines. Leave --json out.")
     with reading(store) as opened, busy("Writing rows"):
         run = chosen_run(opened, run, with_summaries=True)
         count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
@@ -130,12 +130,12 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
     made_by = next(iter(chosen.checkpoints.values())).made_by
     if made_by["updates"] < made_by["total_updates"]:
         err.print(
-            f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
-            f"its training with: nws resume {info.id}{store_flag(store)}"
+            f"Warning: the training of {chosen.signature} stopped after {made_by['updates']} of "
+            f"{made_by['total_updates']} updates. Resume it with: nws resume {info.id}{store_flag(store)}"
         )
     try:
         if policy.is_dir() and any(policy.iterdir()):
-            raise RecipeError(f"{policy} is not empty: name a new folder.")
+            raise RecipeError(f"{policy} is not empty. Name a new folder.")
         with replacing(policy) as unfinished:
             save_policies(chosen, unfinished)
             write_origin(info, chosen, unfinished)
@@ -168,7 +168,7 @@ Run {run.id} trained them with code {run.code_version}, seed {run.seed}: `nws re
 
 
 def _without_folders(value: Any) -> Any:
-    """A recipe whose files and folders have their names alone."""
+    """Reduce the paths in a recipe to their file names."""
     if isinstance(value, Mapping):
         return {key: _without_folders(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -183,6 +183,6 @@ def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
     """
     from nws.jobs.store import upgrade_schema
 
-    with busy("Making the schema"):
+    with busy("Creating the schema"):
         is_new = upgrade_schema(store)
-    out.print(f"{shown(store)}: {'the schema was made' if is_new else 'the schema is up to date'}")
+    out.print(f"{shown(store)}: {'the schema was created' if is_new else 'the schema is up to date'}")

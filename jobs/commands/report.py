@@ -1,4 +1,4 @@
-"""What a run found: `nws report`, `show` (an article) and `compare` (systems)."""
+"""The results of a run: `nws report`, `show` (an article) and `compare` (systems)."""
 
 import json
 import re
@@ -73,11 +73,11 @@ def report(
     """
     if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
         if options.claim is not None:
-            raise RecipeError("--claim is answered in the terminal and in report.json, not on a page: leave one out.")
+            raise RecipeError("--claim is answered in the terminal and in report.json, not on a page. Leave one out.")
         _write_page(options.out, runs or [], options, store, as_json)
         return
     if options.open_page or len(runs or ()) > 1:
-        raise RecipeError("--open and several runs need a page. Name its file: -o report.html.")
+        raise RecipeError("--open and several runs need a page. Name its file, such as -o report.html.")
     _write_files(runs[0] if runs else None, options, store, as_json)
 
 
@@ -95,7 +95,7 @@ def _write_files(run: str | None, options: ReportOptions, store: str, as_json: b
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         chosen = find_metric(options.metric or DEFAULT_METRIC, "report", info)
         if options.claim is not None and info.job == "phase2":
-            raise RecipeError("--claim is about runs of phase1 and baselines: name one of these.")
+            raise RecipeError("--claim needs a run of phase1 or baselines. Name such a run.")
         folder = options.out or Path("reports") / info.id / ("" if chosen == DEFAULT_METRIC else chosen)
         with busy("Reading the report"):
             report = read_report(opened, info, chosen, labels, options.claim)
@@ -238,7 +238,7 @@ def compare(
         _compare_files(options, [name for name in (run, run2) if name is not None], as_json)
         return
     if options.equal_length:
-        raise RecipeError("--equal-length compares files of predictions: name their dataset with --dataset.")
+        raise RecipeError("--equal-length compares files of predictions. Name their dataset with --dataset.")
     from nws.core.text.length import parse_lengths
 
     lengths, labels = None if options.n is None else parse_lengths(options.n), parse_labels(options.labels)
@@ -258,9 +258,9 @@ def _compare_files(options: CompareOptions, files: list[str], as_json: bool) -> 
         from nws.jobs.tools.compare_texts import compare_files, print_texts_comparison
 
     if not files:
-        raise RecipeError("--dataset compares files of predictions: name one or two.")
+        raise RecipeError("--dataset compares files of predictions. Name one or two files.")
     if options.n or options.metric or options.labels:
-        raise RecipeError("--n, --metric and --label are for runs: leave them out where --dataset compares files.")
+        raise RecipeError("--n, --metric and --label are for runs. Leave them out when --dataset compares files.")
     with busy("Scoring the texts"):
         dataset = Dataset(str(options.dataset), "test")
         best_first = not (as_json or options.systems or len(files) > 1)

@@ -1,4 +1,4 @@
-"""Where a run is driven: `nws resume`; `nws drive`, which Ray jobs run."""
+"""Where a run is driven: `nws resume`, and `nws drive`, which Ray jobs run."""
 
 import dataclasses
 import socket
@@ -59,13 +59,13 @@ def resume(
 def resume_run(
     opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, resuming: options.ResumeOptions
 ) -> "Outcome":
-    """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
+    """Resume a run where the target says, and say if nothing was left to compute. Returns its outcome."""
     log_to = resuming.log_to or []
     target.require_possible(actors.accelerator, log_to)
     before = opened.run_info(run)
     if before.shards is not None:
         if log_to:
-            raise RecipeError("--log-to is for runs with one driver: resume a shard with it.")
+            raise RecipeError("--log-to is for runs with one driver. Resume a single shard with it.")
         outcome = _resume_shards(opened, run, target, actors, resuming)
     elif resuming.drivers is not None:
         raise RecipeError(f"--drivers is for sharded runs, and {run} has one driver.")
@@ -84,8 +84,8 @@ def resume_run(
                 opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
             )
     if before.state == outcome.state == "done" and before.summaries == outcome.summaries:
-        but = f", but for {counted(outcome.failures, 'article')} that failed again" if outcome.failures else ""
-        err.print(f"Nothing was left to compute: {run} was done before{but}.")
+        but = f", except for {counted(outcome.failures, 'article')} that failed again" if outcome.failures else ""
+        err.print(f"Nothing was left to compute. {run} was done before{but}.")
     return outcome
 
 
@@ -110,7 +110,7 @@ def _resume_shards(
 
 @contextmanager
 def explain_interrupt(run: str, store: str) -> Iterator[None]:
-    """Say how to resume a run that is interrupted before or after the work of its driver, which says it itself."""
+    """Say how to resume a run that is interrupted before or after the work of its driver (which says so itself)."""
     try:
         yield
     except KeyboardInterrupt:
@@ -144,7 +144,7 @@ def drive(
         else:
             with hold_run(opened, run, epoch, err) as claimed_epoch:
                 outcome = driven(opened, run, claimed_epoch)
-    if outcome is not None:  # else this was one of several drivers, and no shard is left
+    if outcome is not None:  # None if this was one of several drivers, and no shard is left
         finish(outcome, store, as_json=False)
 
 
@@ -157,19 +157,19 @@ def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, 
         if engine != "cluster":
             raise
         raise type(error)(
-            f"{error} A file or folder that a recipe names must lie at the same path on the head.",
+            f"{error} Files and folders that a recipe names must be at the same path on the head of the cluster.",
             settings=error.settings,
         ) from error
 
 
 def refuse_no_wait(target: TargetOptions) -> None:
-    """Refuse to leave a sharded run alone: this process starts the drivers of its shards.
+    """Refuse `--no-wait` for a sharded run, since this process starts the drivers of its shards.
 
     Raises:
-        RecipeError: the run is not to be waited for.
+        RecipeError: `--no-wait` is given.
     """
     if target.no_wait:
-        raise RecipeError("--no-wait is for runs with one driver. Put `nohup` before the command and `&` behind it.")
+        raise RecipeError("--no-wait is for runs with one driver. Put `nohup` before the command and `&` after it.")
 
 
 def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
@@ -187,8 +187,8 @@ def _warn_of_a_file(store: str) -> None:
     path = parse_address(store).path
     if path is not None:
         err.print(
-            f"Warning: the driver on the head of the cluster must see the very same file {path}: that works on this "
-            "machine only. Elsewhere, use Postgres."
+            f"Warning: the driver on the head of the cluster must see the same file {path}, so the head must be this "
+            "machine. Otherwise, use Postgres."
         )
 
 
@@ -207,9 +207,9 @@ def _follow(opened: "Store", store: str, run: str, job: str, epoch: int, line: i
         info = follow_run(opened, run, lambda said: err.print(said.text), epoch, line, (head, job))
     except KeyboardInterrupt:
         err.print(
-            f"The run goes on. Follow it with: nws logs {run} --follow{where}; end it with: nws cancel {run}{where}"
+            f"The run goes on. Follow it with: nws logs {run} --follow{where}; stop it with: nws cancel {run}{where}"
         )
         raise typer.Exit(130) from None
     if info.state == "failed":
-        raise ClusterError(f"Run {run} failed: {info.error}. See: nws logs {run}{where}")
+        raise ClusterError(f"Run {run} failed: {info.error}. For its log: nws logs {run}{where}")
     return outcome_of(info)

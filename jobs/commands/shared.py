@@ -1,4 +1,4 @@
-"""Shared by the commands: printing, stores and runs by name, completion of what is typed, and the end of a run."""
+"""What commands share: printing, finding stores and runs by name, shell completion, and the end of a run."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from nws.core.errors import NwsError
 from nws.jobs.commands.options import DEFAULT_STORE
 from nws.jobs.report.console import ERR, PrintableConsole
 
-if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
+if TYPE_CHECKING:  # importing SQLAlchemy and torch would delay `nws --help`
     from nws.jobs.drive.run import Outcome
     from nws.jobs.store import Store
 
@@ -25,7 +25,7 @@ _COMMAND = re.compile(
 )
 """A command in an error's advice, up to its end."""
 
-# Data goes to stdout, all else to stderr.
+# Data goes to stdout, everything else to stderr.
 out = PrintableConsole(soft_wrap=True)
 err = ERR
 
@@ -37,14 +37,14 @@ def shown(store: str) -> str:
 
 
 def store_flag(store: str) -> str:
-    """What to add to a command so that it finds this store, ready to be pasted into a shell, without a password."""
+    """Return the option that makes a command use this store, quoted for a shell, without a password; else ""."""
     if store == DEFAULT_STORE or os.environ.get("NWS_STORE") == store:
         return ""
     return f" --store {shlex.quote(shown(store))}"
 
 
 def with_store(text: str, flag: str) -> str:
-    """An error with `flag` (see `store_flag`) appended to each command in it. Those who raise errors know no flags."""
+    """Append `flag` (see `store_flag`) to each command in an error's text. Code that raises errors does not know it."""
     return _COMMAND.sub(lambda match: match[0] + flag, text)
 
 
@@ -55,7 +55,7 @@ def reading(url: str) -> "Store":
 
 
 def changing(url: str) -> "Store":
-    """A store that is there already: none is made for a run that it cannot have."""
+    """Open a store for writing, which must exist: a new store could not have the run that is meant."""
     from nws.jobs.store import open_store
 
     with reading(url):
@@ -64,7 +64,7 @@ def changing(url: str) -> "Store":
 
 
 def print_result(as_json: bool, value: Any, print_text: Callable[[], object]) -> None:
-    """Print a value as one line of JSON where that is asked for, else its text."""
+    """Print a value as one line of JSON, or as text."""
     if as_json:
         print(json.dumps(value, allow_nan=False))
     else:
@@ -72,7 +72,7 @@ def print_result(as_json: bool, value: Any, print_text: Callable[[], object]) ->
 
 
 def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False, is_training: bool = False) -> str:
-    """The id of the run that was named, by its id or how that begins; of the newest of its kind if none was."""
+    """Return the id of a run from its id or the beginning of it; by default, that of the newest run of its kind."""
     return opened.newest_id(with_summaries, is_training) if run is None else opened.full_id(run)
 
 
@@ -100,11 +100,11 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         raise typer.Exit(1)
     from nws.jobs.drive.progress import duration
 
-    err.print(f"It took {duration(outcome.seconds)}, with the loading of models. Its rows are in {shown(store)}.")
+    err.print(f"It took {duration(outcome.seconds)}, including the loading of models. Its rows are in {shown(store)}.")
 
 
 def _stored_updates(outcome: "Outcome", store: str) -> str:
-    """How many updates a training resumes after; "" for a run without one."""
+    """Say after how many updates a training resumes; "" for a run without a training."""
     from nws.core.errors import StoreError
 
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
@@ -126,9 +126,9 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
 
 
 def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
-    """What a shell offers for a run: the ids of the store that begin so, the newest first.
+    """List the run ids that a shell offers for what was typed, the newest first.
 
-    None where the store cannot be read, since nobody reads errors while typing.
+    The list is empty if the store cannot be read, since nobody reads errors while typing.
     """
     url = ctx.params.get("store") or os.environ.get("NWS_STORE") or DEFAULT_STORE
     with suppress(NwsError), reading(url) as opened:

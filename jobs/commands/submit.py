@@ -53,7 +53,7 @@ def submit_phase2(
 
         for name in trained_on:
             if not has_splits(name):
-                raise RecipeError(f"{name} has no test split: name the test articles with --test-dataset.")
+                raise RecipeError(f"{name} has no test split. Name the test articles with --test-dataset.")
         overrides["datasets"] = trained_on
     if seeds := ctx.obj.get("seeds"):
         overrides.setdefault("seed", seeds[0])
@@ -78,7 +78,7 @@ def _submit(
     log_to = run.log_to or []
     actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
     target.require_possible(None if run.dry_run else actors.accelerator, log_to)
-    shown(store)  # refuses a store URL that cannot be used, before the heavy imports
+    shown(store)  # refuses an unusable store URL before the slow imports
     shards.require_possible(log_to)
     if shards.is_sharded:
         refuse_no_wait(target)
@@ -107,7 +107,7 @@ def _submit(
             address = Head(target.address).address if target.address else None
             spec = plan.run_spec(address, reuse, name, note)
             create_sharded_run(opened, run_id, plan, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
-            # The shards have the recipe, and with it what was said of actors.
+            # No actor options, since the recipe of the shards has them already.
             outcome = resume_run(opened, store, run_id, target, options.ActorOptions(), options.ResumeOptions())
         elif target.address:
             outcome = start_there(opened, store, plan, target, run)
@@ -121,7 +121,7 @@ def _submit(
 
 
 def _warn(plan: "Plan") -> "tuple[Finding, ...]":
-    """Say which lengths were chosen, and what of a run may not be as it was meant; what checks found in its texts."""
+    """Print the chosen lengths and the warnings about a plan. Returns what checks found in its texts."""
     from nws.jobs.report.warnings import (
         check_corpora,
         check_predictions,
@@ -144,7 +144,7 @@ def _warn(plan: "Plan") -> "tuple[Finding, ...]":
 def _describe(
     plan: "Plan", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
 ) -> None:
-    """Print what would run, and what that would take."""
+    """Print what would run, and how long that would take."""
     from nws.jobs.drive.driver import fetch_models, shards_of
     from nws.jobs.drive.dry_run import describe, estimate, print_description, print_estimate
 
@@ -155,7 +155,7 @@ def _describe(
         print_description(described, out)
         if shards.is_sharded:
             out.print(f"{'shards':<13} {described['shards']}, {shards.drivers or 1} at a time")
-    if not target.address:  # a model that cannot be had is an error now, and not at night
+    if not target.address:  # so that a missing model is an error now, and not at night
         with busy("Fetching models"):
             fetch_models(plan.training_and_stages)
     estimated = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
@@ -163,7 +163,7 @@ def _describe(
 
 
 def _stored_runs(store: str) -> "list[RunInfo]":
-    """Those of a store, or none of one that would be made."""
+    """List the runs of a store; none if the store does not exist yet."""
     from nws.jobs.store.address import parse_address
 
     path = parse_address(store).path

@@ -1,4 +1,4 @@
-"""`nws write`: a summary of every article of a file, by any system."""
+"""`nws write`: write a summary of every article of a file, by any system."""
 
 import json
 from dataclasses import dataclass
@@ -59,16 +59,14 @@ def write(
     -o: it skips the summaries that the file already has.
     """
     if (options.n is None) == (options.max_chars is None):
-        raise RecipeError("Say how long summaries may be: --n (words) or --max-chars (characters), one of them.")
+        raise RecipeError("Give the length of summaries: either --n (words) or --max-chars (characters).")
     if not options.system:
-        raise RecipeError("Say what writes: --system lexrank, or smollm2, or another one (docs/baselines.md).")
+        raise RecipeError("Name the system that writes: --system lexrank, smollm2 or another one (docs/baselines.md).")
     if as_json and options.output is None and options.batch_out is None:
-        raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
+        raise RecipeError("Summaries already go to stdout as JSON. Leave --json out, or give -o FILE.")
     if options.batch_out is not None:
         if options.output is not None or options.batch_in is not None:
-            raise RecipeError(
-                "--batch-out writes no summaries: leave -o and --batch-in for when the answers are there."
-            )
+            raise RecipeError("--batch-out writes no summaries. Give -o and --batch-in once the answers are there.")
         check_target("--batch-out", options.batch_out, file)
 
     from nws.core.text.checks.all_checks import LOOKED_AT, check_rows
@@ -97,7 +95,7 @@ def write(
     rows = (CheckedRow(article.key, article.text) for article in articles[:LOOKED_AT])
     print_findings(check_rows(rows, file.name, Context(language, every=40), part="articles"), err)
     if stage.generator is None and (options.prompt or options.length != "at_most"):
-        raise RecipeError(f"--prompt and --length are for models that generate: {options.system} selects words.")
+        raise RecipeError(f"--prompt and --length are for models that generate text. {options.system} selects words.")
     if options.batch_out is not None:
         count = write_json_lines("--batch-out", options.batch_out, batch_requests(articles, stage))
         asked = f"{counted(count, 'request')} for {counted(len(articles), 'article')} written to {options.batch_out}."
@@ -125,8 +123,8 @@ def write(
         err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}{others}")
     if written.cut:
         share = f"{len(written.cut)} of {counted(written.summaries, 'summary')}"
-        why = "nothing that the system wrote ended within n"
-        err.print(f"Warning: {share}, such as that of {written.cut[0]!r}, are cut: {why}.")
+        why = "because no text of the system ended within n"
+        err.print(f"Warning: {share} were cut, such as that of {written.cut[0]!r}, {why}.")
     for article, why in written.failures[:3]:
         err.print(f"No summary of {article!r}: {why}")
     if written.failures:

@@ -56,7 +56,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     assert again.json | {"seconds": 0} == outcome | {"seconds": 0}
     resumed = nws("resume", outcome["run_id"], "--engine", "inline", "--json")
     assert resumed.json | {"seconds": 0} == outcome | {"seconds": 0}
-    assert f"Nothing was left to compute: {outcome['run_id']} was done before." in resumed.err
+    assert f"Nothing was left to compute. {outcome['run_id']} was done before." in resumed.err
 
 
 def test_a_resumed_run_in_which_articles_fail_again_had_nothing_else_left(nws, tmp_path: Path) -> None:
@@ -68,8 +68,8 @@ def test_a_resumed_run_in_which_articles_fail_again_had_nothing_else_left(nws, t
     submit = ("submit", "baselines", "--engine", "inline", "--dataset", "news.jsonl", "--system", "lead", "--n", "3")
     assert nws(*submit).code == 1
     resumed = nws("resume", "--engine", "inline").err
-    assert "was done before, but for 1 article that failed again.\n" in resumed
-    assert "Nothing was left to compute: " in resumed
+    assert "was done before, except for 1 article that failed again.\n" in resumed
+    assert "Nothing was left to compute. " in resumed
 
 
 def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
         (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "does not cut"),
         (("submit", "phase1", "--pipeline", "en_core_web_xx"), 1, "python -m spacy download en_core_web_xx"),
         (("ls",), 1, "nws.db"),
-        (("ls", "--store", "mysql://u:secret@h/d"), 1, "unsupported database"),
+        (("ls", "--store", "mysql://u:secret@h/d"), 1, "its database is not supported"),
     ],
 )
 def test_errors_say_what_to_do_without_a_traceback(nws, arguments, code: int, message: str) -> None:

@@ -96,6 +96,6 @@ def test_who_stops_watching_leaves_the_run_alone(
     monkeypatch.setattr(manage, "_pause", interrupted)
     result = nws("status", "--watch")
     assert result.code == 130
-    assert f"the run goes on. Stop it with: nws cancel {RUN}" in result.err
+    assert f"The run goes on. Stop it with: nws cancel {RUN}" in result.err
     assert begun.is_alive()
     assert store.run_info(RUN).state == "running"

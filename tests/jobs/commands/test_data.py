@@ -67,7 +67,7 @@ def test_files_give_the_new_file_no_name(nws, tmp_path: Path, name: str) -> None
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "news.jsonl").write_text('{"text": "Snow fell on Dover.", "summary": "Snow."}')
     refused = nws("data", name)
-    assert (refused.code, "name it with --out FILE" in " ".join(refused.err.split())) == (2, True)
+    assert (refused.code, "Name the new file with --out FILE" in " ".join(refused.err.split())) == (2, True)
     assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["news.jsonl"]
     if name == "corpus/":
         assert nws("data", name, "-o", "all.jsonl", "--json").json["file"] == "all.jsonl"

@@ -55,7 +55,7 @@ def test_to_a_person_wide_tables_come_in_parts(nws, terminal) -> None:
 
 def test_formats_that_are_none(nws) -> None:
     assert "'xml' is not one of 'csv', 'latex'" in " ".join(nws("query", SQL, "--format", "xml").err.split())
-    assert "--json and --format csv are two formats" in nws("query", SQL, "--format", "csv", "--json").err
+    assert "--json and --format csv cannot be combined" in nws("query", SQL, "--format", "csv", "--json").err
 
 
 def test_no_path_of_this_machine_is_exported(tmp_path) -> None:

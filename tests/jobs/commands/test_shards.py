@@ -44,7 +44,7 @@ def test_one_id_stands_for_all_shards(nws, sharded: str) -> None:
     ("asked", "why"),
     [
         (("--drivers", "2"), "--drivers needs one"),
-        (("--shards", "2", "--shard-articles", "2"), "--shards or --shard-articles, one of them"),
+        (("--shards", "2", "--shard-articles", "2"), "either --shards or --shard-articles"),
         (("--shards", "2", "--no-wait"), "--no-wait is for runs with one driver"),
         (("--shards", "2", "--log-to", "tensorboard"), "--log-to is for runs with one driver"),
     ],

@@ -39,7 +39,7 @@ def test_what_fits_two_runs_or_none_is_said_with_their_ids(runs, tmp_path: Path)
 def test_a_system_of_phase1_is_refused_with_the_command_that_takes_it(nws, typed: str) -> None:
     refused = nws("submit", "phase1", "--limit", "1", *typed.split())
     assert refused.code == 2
-    assert f"phase1 runs its own systems; use `nws submit baselines {typed}`." in refused.err
+    assert f"phase1 runs its own systems. Use `nws submit baselines {typed}`." in refused.err
 
 
 def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:

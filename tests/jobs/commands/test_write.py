@@ -182,15 +182,15 @@ def test_models_are_asked_for_headlines_of_at_most_n(
 def test_summaries_that_no_draft_ended_are_counted(nws, news: str, tiny_models: dict[str, Path], monkeypatch) -> None:
     monkeypatch.setattr(Drafting, "best", lambda drafting, count: [("Trams", 0)] * (len(drafting._rows) // count))
     done = nws("write", news, "--system", str(tiny_models["llama"]), "--n", "3")
-    assert "3 of 3 summaries, such as that of 'a0', are cut: nothing" in " ".join(done.err.split())
+    assert "3 of 3 summaries were cut, such as that of 'a0', because no" in " ".join(done.err.split())
 
 
 def test_texts_that_are_cut_are_counted(nws, news: str, server: OpenAiServer) -> None:
     """The server writes two words too many."""
     said = " ".join(nws(*BY_ENDPOINT, "--concurrency", "1", "-o", "out.jsonl").err.split())
-    assert "6 of 6 summaries, such as that of 'a0', are cut: nothing that the system wrote ended within n." in said
+    assert "6 of 6 summaries were cut, such as that of 'a0', because no text of the system ended within n." in said
     server.writes = lambda content: "Trams"
-    assert "are cut" not in nws(*BY_ENDPOINT, "--parameters", "top_p=1", "-o", "out.jsonl").err
+    assert "were cut" not in nws(*BY_ENDPOINT, "--parameters", "top_p=1", "-o", "out.jsonl").err
 
 
 def test_a_length_that_is_there_is_not_paid_for_again(nws, news: str, server: OpenAiServer) -> None:
@@ -203,8 +203,8 @@ def test_a_length_that_is_there_is_not_paid_for_again(nws, news: str, server: Op
 def test_how_many_requests_there_may_be_is_said_before_the_first(nws, news: str, server: OpenAiServer) -> None:
     server.first = Reply(401, {})
     told = " ".join(nws(*BY_ENDPOINT[:4], "--n", "3,5", "--drafts", "4").err.split())
-    assert f"Asking tiny at {server.url}: 6 to 30 requests, which read at most about" in told
-    assert "write at most 1,920" in told
+    assert f"Asking tiny at {server.url}: 6 to 30 requests, with at most about" in told
+    assert "at most 1,920 output tokens" in told
 
 
 def test_progress_counts_failures_and_no_earlier_texts(

@@ -198,7 +198,7 @@ def in_store(nws: Any, store: Store, monkeypatch: pytest.MonkeyPatch) -> Any:
         (("--address", "10.0.0.1:6379"), "http://HEAD:8265"),
         (("--address", "ray://10.0.0.1:10001"), "RAY_ADDRESS unset"),
         (("--address", f"http://me:{PASSWORD}@head:8265"), "must hold no user or password"),
-        (("--address", HEAD, "--engine", "inline"), "leave one out"),
+        (("--address", HEAD, "--engine", "inline"), "Leave one out"),
     ],
 )
 def test_an_address_that_cannot_be_meant_is_refused(nws: Any, arguments: tuple[str, ...], message: str) -> None:
@@ -272,9 +272,9 @@ def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(
 ) -> None:
     news.unlink()
     failed = begin(0)
-    assert (failed.code, "must lie at the same path on the head" in failed.err) == (1, True), failed.err
+    assert (failed.code, "must be at the same path on the head" in failed.err) == (1, True), failed.err
     run = store.run_info(submitted)
-    assert (run.state, "must lie at the same path on the head" in str(run.error)) == ("failed", True)
+    assert (run.state, "must be at the same path on the head" in str(run.error)) == ("failed", True)
 
 
 def test_a_job_of_a_cancelled_run_does_not_drive_it(store: Store, submitted: str, begin: Callable[[int], Any]) -> None:

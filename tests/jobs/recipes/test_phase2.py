@@ -157,4 +157,4 @@ def test_the_test_articles_of_a_recipe_are_used_with_another_training_file(nws, 
     assert [corpus["name"] for corpus in described["datasets"]] == ["test.jsonl"]
     assert [corpus["name"] for corpus in described["training"]["datasets"]] == ["train.jsonl"]
     refused = nws(*submit, "--recipe", "sample")
-    assert "train.jsonl has no test split: name the test articles with --test-dataset." in refused.err
+    assert "train.jsonl has no test split. Name the test articles with --test-dataset." in refused.err

@@ -111,7 +111,7 @@ def test_half_of_a_surrogate_pair_is_no_sql_and_no_run(store):
             lambda text=text: store.cancel_run(text, "here"),
         )
         for attempt in attempts:
-            with pytest.raises(StoreError, match="no text that a database can read"):
+            with pytest.raises(StoreError, match="a database cannot read the text"):
                 attempt()
 
 

@@ -107,7 +107,7 @@ def test_what_a_database_cannot_keep_is_refused_on_both(store, run, articles, su
     for field, change in UNSTORABLE:
         scores = {"scores": good.scores | change["scores"]} if "scores" in change else {}
         bad = dataclasses.replace(good, **change | scores)
-        why = "has a NUL or half" if field is None else rf"has {field} = (nan|-?inf): only finite"
+        why = "has a NUL or half" if field is None else rf"has {field} = (nan|-?inf), and only finite"
         with pytest.raises(StoreError, match=rf"the summary of article {good.article_id} by 'lead' at n=3 {why}"):
             store.writer(*run).record([(articles, BundleResult((summary(articles[1]), bad), ()))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]

@@ -228,7 +228,7 @@ def test_the_command_prints_one_difference_of_each_metric(nws, news: Dataset, tm
     values = nws("compare", *files, "--dataset", news.name, "--json").json
     assert values["rows"][0]["metric"] == "kept"
     assert values["rows"][0]["difference"] < 0
-    assert "name one or two" in nws("compare", "--dataset", news.name).err
+    assert "Name one or two" in nws("compare", "--dataset", news.name).err
     rows = [row | {"system": name} for name in ("bad", "good") for row in own(name)]
     both = ("compare", written(tmp_path, "both.jsonl", rows), "--dataset", news.name)
     assert "good − bad, each text as it is (4 articles)" in nws(*both).out
@@ -243,7 +243,7 @@ def test_options_that_would_be_ignored_are_refused(nws, news: Dataset, tmp_path:
         refused = nws("compare", *files, "--dataset", news.name, *option)
         assert refused.code != 0
         assert "are for runs" in refused.err
-    assert "name their dataset with --dataset" in nws("compare", *files, "--equal-length").err
+    assert "Name their dataset with --dataset" in nws("compare", *files, "--equal-length").err
 
 
 def test_the_first_of_lists_is_compared_where_that_is_asked_for(news: Dataset, tmp_path: Path) -> None:

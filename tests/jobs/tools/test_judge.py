@@ -245,7 +245,7 @@ def test_a_process_that_is_ended_loses_no_reply(
         ended.set()
     if ended_by == signal.SIGINT:
         assert process.returncode == 130
-        assert "Interrupted. The replies that came are in judged.replies.jsonl" in told
+        assert "Interrupted. The replies so far are in judged.replies.jsonl" in told
         assert "Traceback" not in told
     replies = tmp_path / "judged.replies.jsonl"
     before = len(replies.read_text().splitlines())
@@ -260,7 +260,7 @@ def test_a_process_that_is_ended_loses_no_reply(
     ("arguments", "told"),
     [
         (("--scale", "5,1"), "from a whole number to a higher one"),
-        (("--scale", "1"), "a scale is two whole numbers such as 1,5, not '1'"),
+        (("--scale", "1"), "The scale must be two whole numbers such as 1,5, not '1'"),
         (("--prompt", "Good?"), "has to name {summary} once: 'Good?'."),
         (("--prompt", "{summary} {n}"), "only {article}, {summary}, {low} and {high} are known"),
         (("-o", "judged.csv"), "name a file that ends in .jsonl"),
