@@ -165,5 +165,5 @@ def test_what_was_written_in_16_bits_is_not_copied(store, claimed, articles, swe
     found = reusable(store, second[0])
     known = store.known_summaries(found, [article.id for article in articles])
     assert {system for rows in known.values() for system, _ in rows} == {"lead"}
-    with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
+    with pytest.raises(StoreError, match="would have 12 summaries instead of 24"):
         store.writer(*second).record([(articles, BundleResult((), ()))], reusable=found)

@@ -47,7 +47,7 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored):
     found = content_kept(store.points(scored[0], (CONTENT_KEPT,)))
     assert rows(
         store,
-        "SELECT dataset, system, of, n, share, low, high, articles FROM content_kept WHERE n > 0 ORDER BY 1, 2, 3, 4",
+        "SELECT dataset, system, ceiling, n, share, low, high, articles FROM content_kept WHERE n > 0 ORDER BY 1, 2, 3, 4",
     ) == sorted(
         (kept.dataset, kept.system, kept.ceiling, at.n, at.share.mean, at.share.low, at.share.high, at.articles)
         for kept in found
