@@ -47,14 +47,17 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored):
     found = content_kept(store.points(scored[0], (CONTENT_KEPT,)))
     assert rows(
         store,
-        "SELECT dataset, system, ceiling, n, share, low, high, articles FROM content_kept WHERE n > 0 ORDER BY 1, 2, 3, 4",
+        "SELECT dataset, system, ceiling, n, share, low, high, articles "
+        "FROM content_kept WHERE n > 0 ORDER BY 1, 2, 3, 4",
     ) == sorted(
         (kept.dataset, kept.system, kept.ceiling, at.n, at.share.mean, at.share.low, at.share.high, at.articles)
         for kept in found
         for at in kept.lengths
     )
     smallest = rows(
-        store, "SELECT dataset, system, kind, of, longest, x, n, low, high, claimed FROM smallest_n ORDER BY 1, 2, 4, 6"
+        store,
+        "SELECT dataset, system, kind, ceiling, longest, share, n, low, high, claimed "
+        "FROM smallest_n ORDER BY 1, 2, 4, 6",
     )
     assert smallest == [
         (kept.dataset, kept.system, kept.kind, kept.ceiling, kept.longest, at.share, at.n, at.low, at.high, at.claimed)
