@@ -1,4 +1,4 @@
-"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines, and how flags set it."""
+"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines, and the flags that set it."""
 
 import hashlib
 import inspect
@@ -41,16 +41,16 @@ _ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag of `nws submit`, in the type of the field of a recipe that it sets: the field itself, or a key inside.
+    """A flag of `nws submit`, which stands in the type of the recipe's field that it sets.
 
-    One that stands at several fields sets all of them.
+    If a flag stands at several fields, it sets all of them.
 
     Attributes:
-        typed: as people type it, and what stands for its value: `--limit N`.
+        typed: its name and the placeholder of its value, such as `--limit N`. A switch, which sets true, has none.
         panel: the heading under which `--help` lists it.
         inside: the key in the field, or in each of its parts, that is set; "" for the field itself.
-        least: the smallest whole number that it takes; None if it takes text. A switch has no value, and sets true.
-        told: its help; what the class's docstring says of the attribute if not given.
+        least: the smallest whole number that it takes; None if it takes text.
+        told: its help; by default the description of the attribute in the class's docstring.
     """
 
     typed: str
@@ -61,12 +61,12 @@ class Flag:
 
     @property
     def name(self) -> str:
-        """As errors name the setting: `test_limit`."""
+        """The name of the setting in errors, such as `test_limit`."""
         return self.typed.split()[0].removeprefix("--").replace("-", "_")
 
 
 def attributes(kind: type) -> dict[str, str]:
-    """The description of each attribute of a class, from its docstring and those of the classes that it extends."""
+    """Return the description of each attribute of a class, from its docstring and those of its base classes."""
     descriptions: dict[str, str] = {}
     for part in reversed(kind.__mro__):
         for match in _ATTRIBUTE.finditer(inspect.cleandoc(part.__doc__ or "")):
@@ -75,17 +75,17 @@ def attributes(kind: type) -> dict[str, str]:
 
 
 def require_different(names: Iterable[str], kind: str) -> None:
-    """For a validator: two of a kind with the same name are a ValueError."""
+    """Raise a ValueError, for a validator, if two of a kind have the same name."""
     for name, count in Counter(names).items():
         if count > 1:
-            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")
+            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be distinguished")
 
 
 ONCE = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 
 
 def names_of(known: Collection[str]) -> AfterValidator:
-    """For a field of names, of which each counts once: one that is not known is a ValueError."""
+    """Make a validator for a field of names: each counts once, and an unknown name is a ValueError."""
 
     def require_known(names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
@@ -103,12 +103,12 @@ def _different_labels(labels: dict[str, str]) -> dict[str, str]:
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-# Up to what a column of whole numbers holds in every database.
+# The largest number that a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 def model_name(model: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> str:
-    """The name of the model that a recipe names, for a validator: what is none is a ValueError."""
+    """Return the name of the model in a recipe, or raise a ValueError, for a validator."""
     try:
         return parse_model(model, known).name
     except ModelError as error:
@@ -127,7 +127,7 @@ LanguageModelText = Annotated[str, AfterValidator(partial(_that_names_a_model, k
 
 
 def typed(parse: Callable[[str], Any]) -> BeforeValidator:
-    """For a field that takes what people type, too."""
+    """Make a validator for a field that also takes typed text, which `parse` turns into its value."""
     return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
@@ -143,7 +143,7 @@ LengthsOrAuto = Annotated[
     WrapValidator(lambda value, validate: () if value == AUTO else validate(value)),
     PlainSerializer(lambda lengths: lengths or AUTO),
 ]
-"""Lengths, or none where `auto` is to be made lengths of when the run is planned."""
+"""Lengths, or () for `auto`, which becomes lengths when the run is planned."""
 MaxChars = Annotated[
     tuple[PositiveInt, ...] | None,
     typed(parse_lengths),
@@ -152,12 +152,12 @@ MaxChars = Annotated[
     Flag("--max-chars N,N", "Systems"),
 ]
 LENGTHS = ("n", "max_chars")
-"""Keys of which a recipe has one: an override of either takes the place of both."""
-NOT_BOTH = "a run has one unit of length: give n (words) or max_chars (characters), not both"
+"""Two keys of which a recipe has one: an override of either replaces both."""
+NOT_BOTH = "give either n (words) or max_chars (characters), not both, since a run has one unit of length"
 
 
 class Strict(BaseModel):
-    """A part of a recipe: unknown keys and infinite numbers are errors, also in the settings of core that it holds."""
+    """A part of a recipe. Unknown keys and infinite numbers are errors, also in its parts that are classes of core."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -203,7 +203,7 @@ class RougeRecipe(Strict):
     tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
 
 
-# Parts of a GPU that an actor can pin: others would strand what is left of each.
+# The shares of a GPU that an actor can ask for. With other shares, a part of each GPU would stay unused.
 SHARES = (1, 0.5, 0.25)
 
 
@@ -213,12 +213,12 @@ def _divides_a_gpu(share: float | None) -> float | None:
     return share
 
 
-# What decides where a run runs and when it is stopped, and not its numbers.
+# Keys that decide where a run runs and when it is stopped, but not its numbers.
 WHERE = {
     *("accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"),
     "stop_after_equal_failures",
 }
-# What is only shown.
+# Keys that decide only what is shown.
 SHOWN = {"labels"}
 
 
@@ -289,7 +289,7 @@ class RunRecipe(Strict):
         Flag("--references-file FILE", "Articles", "references_file"),
     ]
     pipeline: Annotated[str, Flag("--pipeline NAME", "Articles")] = "auto"
-    # Before `n`, whose validator reads it: `n` then holds them, too, so that whatever reads lengths finds them there.
+    # Before `n`, whose validator reads it: `n` gets these lengths, too, so that all code finds the lengths in `n`.
     max_chars: MaxChars = None
     n: LengthsOrAuto = AUTO
     bertscore: Annotated[
@@ -337,11 +337,11 @@ class RunRecipe(Strict):
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What `n` counts."""
+        """The unit of `n`."""
         return "characters" if self.max_chars else "words"
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the settings that decide the numbers: all except where the run takes place and what is shown."""
+        """The SHA-256 of the settings that decide the numbers: all except `WHERE` and `SHOWN`."""
         decisive = self.model_dump(mode="json", exclude=set(WHERE | SHOWN))
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""From the recipe of any job to its plan, and what a recipe of phase2 means for it: its policies and their articles."""
+"""From the recipe of any job to its plan; for phase2, also the policies and their articles."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ from nws.jobs.recipes.sweep_plan import plan_sweep, with_rulers
 from nws.jobs.recipes.sweep_recipe import SweepRecipe
 
 USUAL = 21
-"""The longest n of the bundled recipes, which are for texts of a few words, too."""
+"""The longest n of the bundled recipes, which may also run on texts of a few words."""
 
 
 def make_plan(
@@ -51,13 +51,13 @@ def make_plan(
     panels: tuple[Panel, ...] | None = None,
     session: Sequence[Plugin] = (),
 ) -> Plan:
-    """Look up what a recipe leaves open, with the plugins and predictions that it names. Loads no model.
+    """Make the plan of a recipe: look up all that it leaves open, its plugins and its predictions. Loads no model.
 
     Args:
-        recipe: of any job.
-        corpora: its datasets, where they are at hand; they are opened unless given.
-        language: of a shard, as its parent has decided.
-        panels: the same.
+        recipe: the recipe of any job.
+        corpora: its datasets, if they are open already.
+        language: the language of a shard, which its parent has decided.
+        panels: the panels of a shard, which its parent has decided.
         session: plugins of this process, besides those that the recipe names.
 
     Raises:
@@ -72,17 +72,18 @@ def make_plan(
         plan = with_plugins(plan, session)
     if recipe.predictions:
         plan = with_predictions(plan)
-    # Last, since plugins may ask for the encoder of the recipe. Policies ask for theirs once they are trained.
+    # Last, since plugins may use the encoder of the recipe. Policies use theirs once they are trained.
     if plan.training is None:
         plan = replace(plan, stages=tuple(stage.without_unused_encoders() for stage in plan.stages))
     return plan
 
 
 def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, session: Sequence[Plugin] = ()) -> Plan:
-    """As `make_plan`, of a run that is new: whatever would fail with every article is refused here.
+    """Make the plan of a new run, see `make_plan`, and refuse what would fail with every article.
 
     Raises:
-        NwsError: as there, or no article has an n, a model cannot read them, or what a plugin has cannot work.
+        NwsError: see `make_plan`; or no article is as long as an n, a model cannot read the articles, or a system or
+            metric of a plugin does not work.
     """
     plan = make_plan(recipe, corpora, session=session)
     require_long_enough(plan)
@@ -93,10 +94,10 @@ def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, 
 
 
 def plan_job(job: str, name: str, overrides: Mapping[str, Any]) -> Plan:
-    """A new run from a bundled recipe or a YAML file, see `load_recipe`.
+    """Make the plan of a new run from a bundled recipe or a YAML file, see `load_recipe`.
 
     Raises:
-        NwsError: the recipe is not usable, or as for `new_plan`.
+        NwsError: the recipe is not usable, or see `new_plan`.
     """
     return new_plan(load_recipe(recipe_class(job), name, overrides))
 
@@ -107,38 +108,39 @@ def plan_again(
     language: Language | None = None,
     panels: tuple[Panel, ...] | None = None,
 ) -> Plan:
-    """A run from its stored recipe. `language` and `panels` are what the parent of a shard has decided.
+    """Make the plan of a run from its stored recipe. The parent of a shard has decided `language` and `panels`.
 
     Raises:
-        NwsError: as for `make_plan`.
+        NwsError: see `make_plan`.
     """
     parsed = parse_recipe(recipe_class(job), recipe, "stored with the run")
     return make_plan(parsed, language=language, panels=panels)
 
 
 def require_long_enough(plan: Plan) -> None:
-    """Refuse lengths that people name, above `USUAL`, and no article has. Of a stream nobody knows.
+    """Refuse chosen lengths above `USUAL` if no article is that long. Streamed articles are not checked.
 
     Raises:
-        RecipeError: names the longest of them and of the articles.
+        RecipeError: names the longest n and the length of the longest article.
     """
     unit, wanted = plan.recipe.length_unit, max(plan.recipe.n)
     is_known = wanted > USUAL and not plan.lengths_end and all(corpus.ids is not None for corpus in plan.corpora)
     if is_known and all(length_of(article.text, unit) < wanted for corpus in plan.corpora for article in corpus):
         longest = max(length_of(article.text, unit) for corpus in plan.corpora for article in corpus)
         raise RecipeError(
-            f"n = {wanted}: the longest of the {plan.articles} articles has {longest} {unit}. Name no n above that.",
+            f"n = {wanted} is too long: the longest of the {plan.articles} articles has {longest} {unit}. Choose "
+            "smaller n.",
             settings=("n" if unit == "words" else "max_chars",),
         )
 
 
 def require_readable(plan: Plan) -> None:
-    """Refuse models whose vocabulary does not cover Korean articles; loads their tokenizers.
+    """Refuse models whose vocabulary does not cover Korean articles. Loads their tokenizers.
 
-    The first Korean article of each dataset is tried. English ones are not: every model that NWS knows reads English.
+    The first Korean article of each dataset is tried. English is not checked, since all known models read English.
 
     Raises:
-        RecipeError: names every such model, and the options that name others.
+        RecipeError: names every such model, and the options that choose others.
         NwsError: a tokenizer cannot be found or loaded.
     """
     if plan.language == "en":
@@ -158,7 +160,7 @@ def require_readable(plan: Plan) -> None:
 
 
 def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:
-    """The models of a run, each once with its role."""
+    """Yield the models of a run, each once with its role."""
     roles = [("encoder", model) for stage in plan.stages for model in stage.encoders]
     generators = (stage.generator for stage in plan.stages if isinstance(stage.generator, Generator))
     roles += [("generator", generator.model) for generator in generators]
@@ -166,15 +168,15 @@ def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:
 
 
 def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = None) -> Plan:
-    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+    """Make the plan of a phase2 recipe: look up its revisions, and open its datasets. Loads no model.
 
     Args:
-        recipe: what is planned.
-        corpora: its test datasets, where they are at hand; they are opened unless given.
+        recipe: the recipe.
+        corpora: its test datasets, if they are open already.
 
     Raises:
-        NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy
-            of a training article.
+        NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy of a
+            training article.
     """
     encoder = find_model(recipe.encoder)
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
@@ -183,8 +185,8 @@ def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = 
     language = language_of(train_corpora)
     if language != common.language:
         raise RecipeError(
-            f"The training articles are in {language!r} and the test articles in {common.language!r}: take both from "
-            "one language."
+            f"The training articles are in {language!r} and the test articles in {common.language!r}. Choose articles "
+            "in one language."
         )
     require_disjoint(train_corpora, corpora)
     policies = {
@@ -205,13 +207,13 @@ def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = 
 
 
 def _training(recipe: Phase2Recipe, common: Stage, corpora: Sequence[OpenDataset]) -> Stage:
-    """What workers hold while policies are trained: of the metrics only those in the reward."""
+    """Make the stage in which policies are trained. Of the metrics, it has only those in the reward."""
     weights = recipe.reward.weights
     bertscore = replace(common.metrics.bertscore, precision=recipe.reward.precision)
     fluency = common.metrics.fluency if FLUENCY in weights else None
     return replace(
         common,
-        name="preparation",  # which failures of training articles are stored under
+        name="preparation",  # failures of training articles are stored under this name
         metrics=replace(common.metrics, bertscore=bertscore, by_models=() if fluency is None else (fluency,)),
         panels=tuple(map(panel_of, corpora)) if KEPT_SPEC.name in weights else (),
         reward=RewardConfig(bertscore, tuple(weights.items()), common.language, fluency),
@@ -230,8 +232,8 @@ def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) 
         others = f" There are {len(copies)} such pairs." if len(copies) > 1 else ""
         raise RecipeError(
             f"Test article {worst.first.key!r} of {worst.first.dataset} is a near copy of training article "
-            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {100 * worst.shared:.0f} % of its "
-            f"word {WORDS}-grams with the other, and {100 * MOST_SHARED:.0f} % is allowed.{others} A policy must not "
-            "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in "
-            "a recipe)."
+            f"{worst.second.key!r} of {worst.second.dataset}: the shorter one shares {100 * worst.shared:.0f} % of its "
+            f"word {WORDS}-grams with the other, and at most {100 * MOST_SHARED:.0f} % is allowed.{others} A policy "
+            "must not be tested on articles that it was trained on. Choose another split, or leave the articles out "
+            "(skip and limit in a recipe)."
         )

@@ -1,4 +1,4 @@
-"""From a YAML file and overrides to a typed recipe, checked before anything is loaded."""
+"""From a YAML file and overrides to a typed recipe, which is checked before anything is loaded."""
 
 import pkgutil
 import re
@@ -25,29 +25,29 @@ RECIPES = {
     "baselines": "nws.jobs.recipes.sweep_recipe:BaselinesRecipe",
     "phase2": "nws.jobs.recipes.phase2:Phase2Recipe",
 }
-"""The classes of recipes by their jobs, see `recipe_class`."""
+"""The classes of recipes by job, see `recipe_class`."""
 
 
 def recipe_class(job: str) -> type[RunRecipe]:
-    """The class of a job's recipes, which is imported once it is asked for."""
+    """Import and return the class of a job's recipes."""
     kind: type[RunRecipe] = pkgutil.resolve_name(RECIPES[job])
     return kind
 
 
 def _keys(part: type) -> tuple[str, ...]:
-    """The keys of a recipe, or of a part of one, which may be a plain dataclass."""
+    """Return the keys of a recipe, or of a part of it, which may be a plain dataclass."""
     return tuple(
         part.model_fields if issubclass(part, BaseModel) else (field.name for field in fields(cast(Any, part)))
     )
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without what it reads otherwise than people do: of two equal keys the last one, 010 as 8, and 1:30 as 90."""
+    """A YAML loader that refuses what people would misread: equal keys (the last counts), 010 (8), and 1:30 (90)."""
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
         node = super().compose_scalar_node(anchor)
         if node.style is None and _AMBIGUOUS.fullmatch(node.value):
-            raise RecipeError(f"{node.value} begins with a zero or has a colon: write a plain number, or quote a text.")
+            raise RecipeError(f"{node.value} begins with a zero or has a colon. Write a plain number, or quote a text.")
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
@@ -56,13 +56,13 @@ class _Loader(yaml.SafeLoader):
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             first, line = lines.get(key.value), key.start_mark.line + 1
             if first is not None:
-                raise RecipeError(f"the key {key.value!r} stands twice, in lines {first} and {line}: keep one.")
+                raise RecipeError(f"the key {key.value!r} stands twice, in lines {first} and {line}. Keep one.")
             lines[key.value] = line
         return node
 
 
 def _plain_values(text: str) -> Any:
-    """What YAML says. With aliases a few lines may stand for billions of values, or for one that holds itself."""
+    """Parse YAML. Refuses aliases that stand for billions of values, or for a value that contains itself."""
     values = yaml.load(text, _Loader)  # a safe one
     waiting, count = [values], 0
     while waiting:
@@ -74,21 +74,22 @@ def _plain_values(text: str) -> Any:
 
 
 def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
-    """The recipe `name` of a job (a bundled one, or a YAML file) with `overrides` on top.
+    """Load a recipe of a job (a bundled one, or a YAML file), and apply overrides to it.
 
     Args:
         kind: the class of the job's recipes.
-        name: `sample`, `paper`, or a path ending in .yaml.
-        overrides: by key. `datasets` replaces all datasets, and `datasets.limit` sets a key of each of them.
-            Each of `LENGTHS` takes the place of the other, too.
-            `bertscore.model` leaves the recipe's `bertscore.num_layers` behind, which belongs to its model.
+        name: the name of a bundled recipe, such as `sample` or `paper`, or a path that ends in .yaml.
+        overrides: values by key. `datasets` replaces all datasets, and `datasets.limit` sets a key of each of them.
+            Each of `LENGTHS` also replaces the other. `bertscore.model` drops the recipe's `bertscore.num_layers`,
+            which belongs to the recipe's model.
 
     Raises:
-        RecipeError: there is no such recipe, it names code, or a key or value is not usable (each named).
+        RecipeError: there is no such recipe, it names code, or keys or values are not usable (all are named).
     """
     read = _read(kind.job, name)
     if "plugins" in read:
-        raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
+        message = f"{name}: a recipe file cannot name plugins. Name the plugin on the command line."
+        raise RecipeError(message, settings=("plugin",))
     if asked_lengths := overrides.keys() & LENGTHS:
         if len(asked_lengths) == len(LENGTHS):
             raise RecipeError(f"{NOT_BOTH}.", settings=LENGTHS)
@@ -103,17 +104,17 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
 
 
 def parse_settings(texts: Sequence[str], flag: str = "--set") -> dict[str, Any]:
-    """The values of `--set`, such as `bertscore.num_layers=5`, by their keys. They are YAML; a text may be a mapping.
+    """Parse values of `--set`, such as `bertscore.num_layers=5`, or mappings, in YAML. Returns them by key.
 
     Raises:
-        RecipeError: one has no key, or its value is not YAML.
+        RecipeError: a text has no key, or its value is not YAML.
     """
     settings: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         is_mapping = text.lstrip().startswith("{")
         if not is_mapping and not (key and equals):
-            raise RecipeError(f"{flag} takes a key and its value, such as seed=0, not {text!r}.")
+            raise RecipeError(f"{flag} takes a key and a value, such as seed=0, not {text!r}.")
         try:
             settings |= _plain_values(text) if is_mapping else {key: _plain_values(value)}
         except (RecipeError, yaml.YAMLError, ValueError, RecursionError) as error:
@@ -122,7 +123,7 @@ def parse_settings(texts: Sequence[str], flag: str = "--set") -> dict[str, Any]:
 
 
 def _default(kind: type[RunRecipe], field: str) -> Any:
-    """The default of a field of a recipe in plain values; None of a field that has none."""
+    """Return the default of a field of a recipe in plain values; None if it has none."""
     if field not in kind.model_fields:
         return None
     default = kind.model_fields[field].get_default(call_default_factory=True)
@@ -130,10 +131,10 @@ def _default(kind: type[RunRecipe], field: str) -> Any:
 
 
 def _with(value: Any, inside: Sequence[str], given: Any, key: str) -> Any:
-    """A value of a recipe with what is `given` at a place in it; of a list, in each of its parts.
+    """Set a value inside a value of a recipe; if it is a list, in each of its parts. Returns the new value.
 
     Raises:
-        RecipeError: there is no such place; `key` is what the whole of it is called.
+        RecipeError: there is no such place; `key` is its full name.
     """
     if not inside:
         return given
@@ -147,11 +148,11 @@ def _with(value: Any, inside: Sequence[str], given: Any, key: str) -> Any:
 
 
 def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overrides: Collection[str] = ()) -> Recipe:
-    """A job's recipe from plain values; `name` is what errors call it, `overrides` the keys that are not its own.
+    """Parse a job's recipe from plain values. `name` is its name in errors, `overrides` are the keys from outside.
 
     Raises:
-        RecipeError: naming every key that is unknown or missing, and every key or part that is unusable. Where nothing
-            is wrong but overrides, these are its settings.
+        RecipeError: names every unknown, missing or unusable key or part. If only overrides are wrong, they are the
+            error's settings.
     """
     try:
         return kind.model_validate(values)
@@ -168,7 +169,7 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overr
 
 
 def flags_of(kind: type[RunRecipe]) -> Iterator[tuple[Flag, str, str]]:
-    """The flags of a recipe, those of its own class first: each with the key that it sets, and its help."""
+    """Yield the flags of a recipe, each with the key that it sets and its help; those of its own class come first."""
     own = [name for name in kind.__annotations__ if name in kind.model_fields]
     for name in dict.fromkeys((*own, *kind.model_fields)):
         for flag in kind.model_fields[name].metadata:
@@ -179,13 +180,13 @@ def flags_of(kind: type[RunRecipe]) -> Iterator[tuple[Flag, str, str]]:
 
 
 def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
-    """The override that stands at a place in a recipe, None where the recipe's own value does."""
+    """Return the override that set a place in a recipe; None if the value is the recipe's own."""
     path = ".".join(key for key in place if isinstance(key, str))
     return max((key for key in overrides if f"{path}.".startswith(f"{key}.")), key=len, default=None)
 
 
 def _root_causes(error: ValidationError) -> list[Any]:
-    """The errors of a validation, without "list too short" where an error inside the list is the cause."""
+    """Return the errors of a validation, without "list too short" where an error inside the list is the cause."""
     errors = error.errors()
     wrong_inside = {e["loc"][:length] for e in errors for length in range(len(e["loc"]))}
     return [e for e in errors if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]
@@ -204,7 +205,7 @@ def _problem(kind: type[RunRecipe], error: Any) -> str:
 
 
 def _part_at(kind: type, place: Sequence[Any]) -> type:
-    """The part of a recipe at a place in it."""
+    """Return the class of the part of a recipe at a place."""
     for key in place:
         if key in _keys(kind):
             kind = _part_in(get_type_hints(kind)[key]) or kind
@@ -218,7 +219,7 @@ def _part_in(annotation: Any) -> type | None:
 
 
 def bundled_names(job: str) -> list[str]:
-    """The names of the recipes that come with NWS."""
+    """List the names of a job's recipes that come with NWS."""
     return sorted(path.stem for path in (BUNDLED / job).glob("*.yaml"))
 
 
@@ -227,15 +228,15 @@ def _read(job: str, name: str) -> dict[str, Any]:
     path = BUNDLED / job / f"{name}.yaml" if name in bundled else Path(name)
     if not is_file(path):
         raise RecipeError(
-            f"There is no recipe {name!r}: give one of {', '.join(bundled)}, or a YAML file."
+            f"There is no recipe {name!r}. Give one of {', '.join(bundled)}, or a YAML file."
             f"{did_you_mean(name, bundled)}",
             settings=("recipe",),
         )
     try:
         values = _plain_values(path.read_text(encoding="utf-8"))
-    # The last two: no UTF-8, 2024-99-99, [[[[…
+    # ValueError: not UTF-8, or 2024-99-99. RecursionError: [[[[…
     except (RecipeError, OSError, yaml.YAMLError, ValueError, RecursionError) as error:
         raise RecipeError(f"{path} cannot be read as YAML: {error}") from error
     if not isinstance(values, dict):
-        raise RecipeError(f"{path} holds no keys: a recipe is a mapping such as `seed: 0`.")
+        raise RecipeError(f"{path} has no keys. A recipe is a mapping such as `seed: 0`.")
     return values

@@ -1,7 +1,7 @@
-"""What a plan has from outside: systems and metrics of plugins, and files of predictions.
+"""Plugins and predictions: what a plan gets from files of the user.
 
-Each plugin with systems, and each file of predictions, is a stage of the run. A cluster gets these files with the
-code, by their hashes.
+Each plugin with systems, and each system in a file of predictions, is a stage of the run. A cluster gets these files
+with the code, named by their hashes.
 """
 
 import contextlib
@@ -38,21 +38,21 @@ from nws.jobs.installation import ROOT
 from nws.jobs.recipes.plan import Plan
 
 SHIPPED = ROOT / ".nws_files"
-"""Beside the packages of a checkout that was shipped: its files, named by their SHA-256 and with their endings."""
+"""The folder of the user's files in a shipped checkout. They are named by their SHA-256, with their endings."""
 _NAMED = 5
-"""How many keys are named."""
+"""The most keys that a message names."""
 _LOOKED_AT = 20
-"""Articles, for one on which plugins can be tried."""
+"""The number of articles among which one is searched on which plugins can be tried."""
 _DIMENSIONS = 16
-"""Of the vectors of a trial."""
+"""The dimensions of the vectors of a trial."""
 
 
 def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
-    """A run with the systems and metrics of its recipe's plugins, and of `more`. It runs their code.
+    """Add the systems and metrics of the recipe's plugins, and of `more`, to a plan. This runs their code.
 
     Raises:
-        PluginError: a plugin cannot be found or imported, or a system or metric of it is none.
-        RecipeError: two systems or two metrics have one name, or a plugin is not what it was.
+        PluginError: a plugin cannot be found or imported, or one of its systems or metrics is not valid.
+        RecipeError: two systems or two metrics have the same name, or a plugin was changed.
     """
     specs, plugins = [], [*more]
     for spec in plan.recipe.plugins:
@@ -68,24 +68,24 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
 
 
 def _with_metrics(plan: Plan, metrics: Sequence[PluginMetric]) -> tuple[Stage, ...]:
-    """The stages of the run, each with these metrics."""
+    """Return the stages of the run, each with these metrics."""
     names = [metric.name for metric in metrics]
     for metric in metrics:
         if names.count(metric.name) > 1:
-            raise RecipeError(f"Two plugins have a metric {metric.name!r}: rename one of them.")
+            raise RecipeError(f"Two plugins have a metric {metric.name!r}. Rename one of them.")
     config = replace(plan.metrics, plugins=tuple(metrics))
     return tuple(replace(stage, metrics=config) for stage in plan.stages)
 
 
 def _stages_of(plan: Plan, like: Stage, plugins: Sequence[Plugin]) -> tuple[Stage, ...]:
-    """A stage for each of these plugins, `like` another but for the systems."""
+    """Make a stage for each of these plugins, which differs from the stage `like` by its systems."""
     stages = []
     encoders = next((stage.encoders for stage in plan.stages if stage.encoders), ())
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     for plugin in plugins:
         systems = plugin_systems(plugin, [encoder.name for encoder in encoders])
         if twice := [system.signature for system in systems if system.signature in taken]:
-            raise RecipeError(f"The system {twice[0]!r} of {plugin.name} has the name of another system: rename it.")
+            raise RecipeError(f"The system {twice[0]!r} of {plugin.name} has the name of another system. Rename it.")
         taken |= {system.signature for system in systems}
         used = encoders if any(system.encoders for system in systems) else ()
         stages.append(replace(like, name=f"plugin {plugin.name}", encoders=used, systems=systems, generator=None))
@@ -93,7 +93,7 @@ def _stages_of(plan: Plan, like: Stage, plugins: Sequence[Plugin]) -> tuple[Stag
 
 
 def _pinned(file: str, sha256: str) -> str:
-    """The name by which a file is found from any folder; one that is pinned has it."""
+    """Return the name by which a file is found from any folder. A pinned file already has such a name."""
     return file if sha256 else str(path_from_anywhere(Path(file)))
 
 
@@ -104,13 +104,13 @@ def _revision(plugin: Plugin) -> str:
 
 
 def try_plugins(plan: Plan) -> None:
-    """Let each system and metric of plugins work on one article, the first that can be summarised, before models load.
+    """Try each system and metric of plugins on one article, before models are loaded.
 
-    A system writes at the shortest and the longest n, with vectors and scores that are drawn at random. A metric
-    judges the first words of the article.
+    The article is the first that can be summarised. A system writes at the shortest and the longest n, with random
+    vectors and scores. A metric judges the first words of the article.
 
     Raises:
-        PluginError: one raised, or returned what none may; names its line.
+        PluginError: a system or metric raised an error, or returned an invalid value; names its line.
     """
     systems = [(stage, s) for stage in plan.stages for s in stage.systems if isinstance(s, PluginSystem)]
     segment = make_segmenter(systems[0][0]) if systems else checked(plan.language, unsegmented)
@@ -130,8 +130,8 @@ def try_plugins(plan: Plan) -> None:
             metric.judge(summary, article.references, f"article {article.key!r}", **known)
     except PluginError as error:
         raise PluginError(
-            f"{error}. It was tried on article {article.key!r} before anything runs: mend it, and submit again. "
-            "docs/your-own.md says what systems and metrics are."
+            f"{error}. NWS tried it on article {article.key!r} before the run. Fix it, and submit again. "
+            "docs/your-own.md explains systems and metrics."
         ) from error
 
 
@@ -143,7 +143,7 @@ def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) ->
 
 
 def _trial_document(segmented: SegmentedArticle, encoders: Sequence[str], length_unit: LengthUnit) -> Document:
-    """A document whose vectors and scores follow from its texts alone: no model is loaded."""
+    """Make a document with vectors and scores that follow from its texts, without a model."""
     vectors = Embeddings(_vectors(segmented.sentences), _vectors(segmented.chunks))
     return Document(
         segmented,
@@ -157,13 +157,13 @@ def _trial_document(segmented: SegmentedArticle, encoders: Sequence[str], length
 
 
 def _vectors(segments: Sequence[Segment]) -> Any:
-    """Float32 unit vectors, (segments, 16), which follow from the text alone."""
+    """Return float32 unit vectors, (segments, 16), that follow from the texts."""
     rows = [np.random.default_rng(_number(segment.text)).normal(size=_DIMENSIONS) for segment in segments]
     return unit_rows(np.array(rows, dtype=np.float32).reshape(len(rows), _DIMENSIONS))
 
 
 def _shares(texts: Sequence[str]) -> list[float]:
-    """In place of F1: a number in [0, 1) that follows from the text alone."""
+    """Return a number in [0, 1) for each text, which follows from the text, instead of F1."""
     return [_number(text) / 2**64 for text in texts]
 
 
@@ -172,11 +172,11 @@ def _number(text: str) -> int:
 
 
 def with_predictions(plan: Plan) -> Plan:
-    """A run with one more stage for each system in its files of predictions, which are cleaned as its articles are.
+    """Add a stage to a plan for each system in its files of predictions, whose texts are cleaned as the articles are.
 
     Raises:
         CorpusError: a file cannot be read, see `read_predictions`.
-        RecipeError: a system has the name of another one, or a file is not what it was.
+        RecipeError: a system has the name of another system, or a file was changed.
     """
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
@@ -192,17 +192,18 @@ def with_predictions(plan: Plan) -> Plan:
         require_unchanged(spec.file, spec.sha256, sha256)
         taking_part = spec.systems or ([] if spec.sha256 else _fitting(found, plan))
         if unknown := {*taking_part} - {predictions.name for predictions in found}:
-            raise RecipeError(f"{spec.file} has no system {min(unknown)!r}: it has {', '.join(p.name for p in found)}.")
+            has = ", ".join(predictions.name for predictions in found)
+            raise RecipeError(f"{spec.file} has no system {min(unknown)!r}. Its systems are {has}.")
         specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256, systems=tuple(taking_part)))
-        # Stages of their own, so that what is wrong with one system costs no other anything, and a file can be added
+        # Each is a stage of its own, so that an error in one system does not affect others, and a file can be added
         # to a run.
         for predictions in (one for one in found if not taking_part or one.name in taking_part):
             name = predictions.name
             require_name(name)
             if name in taken:
                 raise RecipeError(
-                    f"The predictions of {spec.file} cannot be called {name!r}: there is another system of that name. "
-                    "Name them before the file (name=file) or, if it has several systems, in it."
+                    f"The predictions of {spec.file} cannot be called {name!r}: another system has that name. Rename "
+                    "them before the file (name=file) or, if it has several systems, in the file."
                 )
             taken.add(name)
             stages.append(plan.stages[0].with_systems(f"predictions {name}", _cleaned(predictions, cleaning)))
@@ -212,9 +213,9 @@ def with_predictions(plan: Plan) -> Plan:
 
 
 def _fitting(found: Sequence[Predictions], plan: Plan) -> list[str]:
-    """Those of several systems in a file that have a prediction for an article of the run, if only some of them have.
+    """Return the systems of a file with a prediction for an article of the run; [] if all have one.
 
-    A file may hold what each system wrote for several datasets.
+    A file may have predictions of each system for several datasets.
     """
     if len(found) == 1 or any(corpus.ids is None for corpus in plan.corpora):
         return []
@@ -224,39 +225,39 @@ def _fitting(found: Sequence[Predictions], plan: Plan) -> list[str]:
 
 
 def _with_keys(plan: Plan, file: str, lines: Sequence[PlacedRow]) -> Iterator[PlacedRow]:
-    """The lines of a text that belong to articles of the run, by their rows, each with the article's key.
+    """Yield the lines of a text that belong to articles of the run, by the number of the row, with the article's key.
 
     Raises:
-        RecipeError: there are not as many rows in one dataset that can be read more than once.
+        RecipeError: there are several datasets, the dataset is streamed, or it has another number of rows.
     """
     corpus, *others = plan.corpora
     if others or corpus.ids is None:
-        raise RecipeError(f"{file}: lines belong to the rows of one dataset that is not streamed. Give each an `id`.")
+        raise RecipeError(f"{file}: lines without ids need a single dataset that is not streamed. Give each an `id`.")
     if (rows := sum(1 for _ in corpus.rows(()))) != len(lines):
-        raise RecipeError(f"{file} has {len(lines)} lines, and {corpus.name} {rows} rows: each row needs a line.")
+        raise RecipeError(f"{file} has {len(lines)} lines, but {corpus.name} has {rows} rows. Each row needs a line.")
     for (place, line), article in zip((lines[row] for row in corpus.positions), corpus, strict=True):
         yield place, line | {KEY_FIELD: article.key}
 
 
 def _cleaned(predictions: Predictions, cleaning: Preparation) -> Predictions:
-    """Predictions without marks."""
+    """Remove marks from predictions."""
     texts = predictions.texts.items()
     return replace(predictions, texts={key: text and " ".join(cleaning.text(text).split()) for key, text in texts})
 
 
 def misfits(plan: Plan) -> list[str]:
-    """Sentences on predictions of no article, and on articles without one; none where articles are streamed.
+    """List warnings about predictions without an article, and articles without one; none if articles are streamed.
 
     Raises:
-        RecipeError: no prediction of a file is of an article of this run, or one may be of several.
+        RecipeError: no prediction of a file belongs to an article of this run, or one may belong to several.
     """
     systems = [s for stage in plan.stages for s in stage.systems if isinstance(s, Predictions)]
     if not systems or any(corpus.ids is None for corpus in plan.corpora):
         return []
     keys = Counter(article.key for corpus in plan.corpora for article in corpus)
     told = [
-        f"Of the systems in {spec.file}, these take part: {', '.join(spec.systems)}. The others have no article of the "
-        "run, or were not chosen."
+        f"These systems of {spec.file} take part: {', '.join(spec.systems)}. The others have no prediction for an "
+        "article of the run, or were not chosen."
         for spec in plan.recipe.predictions
         if spec.systems
     ]
@@ -264,34 +265,34 @@ def misfits(plan: Plan) -> list[str]:
 
 
 def predictions_misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
-    """Sentences on predictions of no article, and on articles without one. `keys` counts the articles of each key.
+    """Yield warnings about predictions without an article, and articles without one. `keys` counts articles by key.
 
     Raises:
-        RecipeError: no prediction is of one of the articles, or one may be of several.
+        RecipeError: no prediction belongs to one of the articles, or one may belong to several.
     """
     strangers = tuple(key for key in system.texts if key not in keys)
     if len(strangers) == len(system.texts):
         raise RecipeError(
-            f"No prediction of {system.name} belongs to an article. Its ids look like {_named(strangers)}; "
-            f"the articles' keys look like {_named(tuple(keys))}.",
+            f"No prediction of {system.name} belongs to an article. Its ids look like {_named(strangers)}, but the "
+            f"articles' keys look like {_named(tuple(keys))}.",
             settings=("key_field",),
         )
     if several := tuple(key for key in system.texts if keys.get(key, 0) > 1):
         raise RecipeError(
             f"Of the ids in the predictions of {system.name}, {len(several)} may stand for several articles: "
-            f"{_named(several)}. Give each article a key of its own, or submit one run for each dataset."
+            f"{_named(several)}. Give each article its own key, or submit one run for each dataset."
         )
     if strangers:
         yield (
-            f"Of the {len(system.texts)} predictions of {system.name}, {len(strangers)} fit no article and "
-            f"are left out, by id: {_named(strangers)}."
+            f"{len(strangers)} of the {len(system.texts)} predictions of {system.name} belong to no article and are "
+            f"left out. Their ids: {_named(strangers)}."
         )
     if cut := tuple(key for key, text in system.texts.items() if text is None and key in keys):
-        yield f"{len(cut)} of the predictions of {system.name}, by id {_named(cut)}, will fail. Each {CUT_THOUGHTS}"
+        yield f"{len(cut)} predictions of {system.name} will fail (ids {_named(cut)}). Each {CUT_THOUGHTS}"
     if missing := tuple(key for key in keys if key not in system.texts):
         yield (
-            f"{system.name} has no prediction for {len(missing)} of {sum(keys.values())} articles, which will "
-            f"fail, by key: {_named(missing)}. Other systems are compared with it on the rest."
+            f"{system.name} has no prediction for {len(missing)} of {sum(keys.values())} articles, which will fail for "
+            f"it (keys {_named(missing)}). Other systems are compared with it on the other articles."
         )
 
 
@@ -300,21 +301,21 @@ def _named(keys: tuple[str, ...]) -> str:
 
 
 def shipped_name(file: str, sha256: str) -> str:
-    """What a file is called among those that are shipped."""
+    """Return the name of a file among the shipped files."""
     return sha256 + Path(file).suffix
 
 
 def find_file(file: str, sha256: str) -> Path:
-    """Where a file of a recipe lies: among those that were shipped, else where the recipe says."""
+    """Return the path of a file in a recipe: among the shipped files, or else where the recipe says."""
     shipped = SHIPPED / shipped_name(file, sha256)
     return shipped if sha256 and is_file(shipped) else Path(file)
 
 
 def require_unchanged(file: str, was: str, is_now: str) -> None:
-    """Refuse a file that is not the one that a recipe names by its hash, if it does.
+    """Refuse a file whose hash differs from the one in a recipe, if the recipe has one.
 
     Raises:
-        RecipeError: it has another content.
+        RecipeError: the file was changed.
     """
     if was and was != is_now:
         raise RecipeError(
@@ -324,10 +325,10 @@ def require_unchanged(file: str, was: str, is_now: str) -> None:
 
 
 def files_to_ship(recipe: Mapping[str, Any]) -> dict[str, Path]:
-    """The files that a pinned recipe names, by `shipped_name`. Those that are not on this machine are left out.
+    """Return the files that a pinned recipe names, by `shipped_name`. Files that are not on this machine are left out.
 
     Raises:
-        RecipeError: one was changed.
+        RecipeError: a file was changed.
     """
     files: dict[str, Path] = {}
     named = [(prediction["file"], prediction["sha256"]) for prediction in recipe.get("predictions", ())]

@@ -1,4 +1,4 @@
-"""The recipe of a training run: which policies are trained on which articles, and on which they are evaluated."""
+"""The recipe of a training run: the policies, the articles that they are trained on, and those that test them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -41,35 +41,36 @@ from nws.jobs.recipes.base import (
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
 """The systems that trained policies are compared with."""
 DECODINGS = {"rerank": Decoding("rerank"), "greedy": Decoding("greedy")}
-"""How trained policies write, by the names of `--decoding`."""
+"""The ways in which trained policies write, by the names of `--decoding`."""
 
 
 def _named_decoding(name: str) -> Decoding:
     if name not in DECODINGS:
-        raise ValueError(f"there is no decoding {name!r}: {' and '.join(DECODINGS)} are known by name")
+        raise ValueError(f"there is no decoding {name!r}. The known names are {' and '.join(DECODINGS)}")
     return DECODINGS[name]
 
 
 def _for_training(dataset: Any) -> Any:
-    """One of `train_datasets` in plain values: the split is that for training unless another is named."""
+    """Return one of `train_datasets` in plain values. The default split is `train`."""
     values = {"name": dataset} if isinstance(dataset, str) else dataset
     return {"split": "train", **values} if isinstance(values, Mapping) else values
 
 
-# A recipe says how to train, not what: its name, seeds and lengths are the run's.
+# A method says how to train. Name, seed and lengths come from the run.
 _DEFAULTS = TrainingConfig("")
 
 
 class MethodRecipe(Strict):
-    """One way to train. With every seed and decoding it is a system of the run.
+    """One way to train. With each seed and each decoding, it is a system of the run.
 
-    Greedy ones are `policy|NAME|seed=SEED`; others say how they write: `policy|NAME|rerank-160-lead6|seed=SEED`.
+    The names of greedy systems are `policy|NAME|seed=SEED`. Others also name their decoding:
+    `policy|NAME|rerank-160-lead6|seed=SEED`.
 
     Attributes:
-        name: of the method, e.g. `reinforce`.
-        scope: `joint`, one pair of policies for all n, or `per-n`, a pair for each.
-        passes: how many times each training article is used at each n; --passes sets it of every method.
-        articles_per_update: episodes are drawn for at most so many (article, n) in an update.
+        name: name of the method, such as `reinforce`.
+        scope: `joint` for one pair of policies for all n, or `per-n` for a pair for each n.
+        passes: number of times that each training article is used at each n; --passes sets it for every method.
+        articles_per_update: maximum number of pairs of article and n for which an update draws episodes.
         policies: see `nws.core.learning.training_config.PolicyConfig`.
         reinforce: see `nws.core.learning.training_config.ReinforceConfig`.
         optimizer: see `nws.core.learning.training_config.OptimizerConfig`.
@@ -84,7 +85,7 @@ class MethodRecipe(Strict):
     optimizer: OptimizerConfig = _DEFAULTS.optimizer
 
     def trainings(self, seed: int, lengths: tuple[int, ...]) -> tuple[TrainingConfig, ...]:
-        """What is trained with one seed: a joint pair, or the pair of each n."""
+        """Return the trainings with one seed: that of a joint pair, or of the pair of each n."""
         system = system_name(self.name, seed)
         parts = {system: lengths} if self.scope == "joint" else {f"{system}|n={n}": (n,) for n in lengths}
         settings = {key: value for key, value in self if key not in ("name", "scope")}
@@ -95,13 +96,14 @@ class RewardRecipe(Strict):
     """The reward of policies: a weighted mean of metrics.
 
     Attributes:
-        weights: of metrics by their names in `nws score`; `bertscore` is the run's own. `kept` is content kept, of the
-            training articles' references, `fluency` that of the recipe's `fluency_model`, and
-            `article_similarity` BERTScore F1 against the article's first three sentences. The last two read no
-            reference. A name in place of this mapping is that metric alone: `reward: kept`.
-        precision: of BERTScore's backbone while policies learn. Less than float32 is faster on a GPU, and no longer
-            gives the same policies for any number of workers. What is stored of test articles is scored with the
-            run's `precision`.
+        weights: weights of metrics, by their names in `nws score`. `bertscore` is the run's own BERTScore. `kept` is
+            content kept of the training articles' references, `fluency` is computed with the recipe's
+            `fluency_model`, and `article_similarity` is BERTScore F1 against the article's first three sentences.
+            `fluency` and `article_similarity` read no reference. A single name stands for that metric alone:
+            `reward: kept`.
+        precision: precision of BERTScore's backbone in training. Below float32, training is faster on a GPU, but
+            different numbers of workers give different policies. Test articles are scored with the run's
+            `precision`.
     """
 
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=lambda: {"bertscore": 1.0}, min_length=1)
@@ -113,7 +115,7 @@ class RewardRecipe(Strict):
         for name in weights:
             if name == KEPT_WORDS.name:
                 raise RecipeError(
-                    f"{name!r} is no reward: it is measured of files and stored summaries. 'kept' is one."
+                    f"{name!r} cannot be a reward: it is measured only for files and stored summaries. Use 'kept'."
                 )
             if name not in OWN_REWARDS:
                 make_metric(name)
@@ -176,12 +178,12 @@ class Phase2Recipe(RunRecipe):
         needing += [f"the decoding {decoding.label}" for decoding in self.decodings if decoding.needs_fluency]
         if needing and self.fluency_model is None:
             raise ValueError(
-                f"fluency is part of {' and of '.join(needing)}, and nothing says which causal language model computes "
-                "it: set fluency_model, such as fluency_model: smollm2"
+                f"fluency is part of {' and of '.join(needing)}, but no language model is named that computes it. Set "
+                "fluency_model, such as fluency_model: smollm2"
             )
         return self
 
 
 def system_name(method: str, seed: int) -> str:
-    """The name of what a method becomes with a seed; the signature has `policy|` before it."""
+    """Return the name of a method's system with a seed. The signature has `policy|` before it."""
     return f"{method}|seed={seed}"

@@ -1,4 +1,4 @@
-"""What a run runs: a recipe in which every model, dataset and pipeline has been looked up."""
+"""The plan of a run: a recipe in which every model, dataset and pipeline has been looked up."""
 
 import hashlib
 import itertools
@@ -28,30 +28,30 @@ from nws.jobs.installation import code_version
 from nws.jobs.recipes.base import RunRecipe
 from nws.jobs.store import RunSpec
 
-if TYPE_CHECKING:  # a sweep must not wait for torch
+if TYPE_CHECKING:  # importing torch would delay every sweep
     from nws.core.learning.training_config import TrainingConfig
     from nws.core.metrics.model_metric import ModelMetric
 
 STREAMED = 4_096
-"""Of a streamed dataset, how many of its first articles tell of all of them: nobody knows the others yet."""
+"""The number of first articles that stand for all articles of a streamed dataset, whose others are not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A recipe whose every name has been looked up.
+    """A recipe in which everything has been looked up.
 
     Attributes:
-        recipe: the recipe with each model, dataset and pipeline at an exact revision: planning it again gives the same.
-        stages: what runs, in this order; every stage goes over all articles, with a pool of its own.
-        corpora: the datasets, opened.
-        revisions: of models, datasets, segmentation and libraries, as the run records them.
-        panels: that content kept is measured with, one for each dataset; None until they are drawn. Those of a shard
-            are of all articles of its parent.
-        training: what workers hold while policies are trained, before the stages; None where nothing is trained.
-        policies: of each system of policies, by name, how its pair or the pair of each n is trained. In the stages they
-            are by name alone until they are trained.
-        train_corpora: what policies are trained on.
-        lengths_end: what `n: auto` ends at, in words for people; "" where the lengths do not come from references.
+        recipe: the recipe with each model, dataset and pipeline at an exact revision. Its plan is this plan again.
+        stages: the stages, in the order in which they run. Each goes over all articles, with a pool of its own.
+        corpora: the opened datasets.
+        revisions: the revisions of models, datasets, segmentation and libraries, which the run records.
+        panels: the panel of each dataset that content kept is measured with; None until they are drawn. The panels of
+            a shard are drawn from all articles of its parent.
+        training: the stage in which policies are trained, before the others; None where nothing is trained.
+        policies: the trainings of each system of policies, by name: of its pair, or of the pair of each n. Until they
+            are trained, the stages know policies only by name.
+        train_corpora: the datasets that policies are trained on.
+        lengths_end: the end of `n: auto`, described for people; "" where the lengths do not come from references.
         findings: what checks found in the texts before the run.
     """
 
@@ -68,12 +68,12 @@ class Plan:
 
     @property
     def trainings(self) -> tuple["TrainingConfig", ...]:
-        """The trainings of every policy."""
+        """The trainings of all policies."""
         return tuple(itertools.chain.from_iterable(self.policies.values()))
 
     @property
     def training_and_stages(self) -> tuple[Stage, ...]:
-        """All that workers do, in this order."""
+        """The stage of the training, if there is one, and the other stages."""
         return self.stages if self.training is None else (self.training, *self.stages)
 
     @property
@@ -83,17 +83,17 @@ class Plan:
 
     @property
     def language(self) -> Language:
-        """That of every article."""
+        """The language of all articles."""
         return self.stages[0].language
 
     @property
     def metrics(self) -> MetricsConfig:
-        """Options of the metrics, the same in every stage."""
+        """The options of the metrics, which are the same in every stage."""
         return self.stages[0].metrics
 
     @property
     def articles(self) -> int | None:
-        """How many articles there are, None where a streamed dataset does not tell."""
+        """The number of articles; None if a streamed dataset does not tell it."""
         sizes = [corpus.size for corpus in self.corpora]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
@@ -104,24 +104,24 @@ class Plan:
 
     @property
     def reward(self) -> str | None:
-        """The signature of what policies are rewarded with; None where nothing is trained."""
+        """The signature of the reward of policies; None where nothing is trained."""
         return None if self.training is None or self.training.reward is None else self.training.reward.signature
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Of every metric by its name, and of the reward where policies are trained."""
+        """The signature of every metric, by name, and of the reward where policies are trained."""
         return self.metrics.signatures | ({} if self.reward is None else {"reward": self.reward})
 
     def run_spec(
         self, address: str | None = None, reuse: bool = False, name: str | None = None, note: str | None = None
     ) -> RunSpec:
-        """What the store keeps of a run before it begins.
+        """Return the definition of the run that is stored before it begins.
 
         Args:
-            address: the Ray dashboard it is submitted to.
-            reuse: whether it copies summaries that other runs of the store have.
-            name: what people call it.
-            note: what they say of it.
+            address: the Ray dashboard that it is submitted to.
+            reuse: whether it copies summaries from other runs of the store.
+            name: a name for people.
+            note: a note for people.
         """
         return RunSpec(
             job=self.job,
@@ -140,13 +140,13 @@ class Plan:
         )
 
     def with_panels(self, word_kinds: str = "") -> "Plan":
-        """The plan with its panels drawn, and in every stage: the same whenever the run is resumed.
+        """Draw the panels, and give them to every stage. A resumed run gets the same panels. Returns the new plan.
 
         Args:
-            word_kinds: the signature of the kinds of words that its stages tell.
+            word_kinds: the signature of the kinds of words that its stages find.
 
         Raises:
-            CorpusError: a dataset is not what it was.
+            CorpusError: a dataset has changed.
         """
         panels = tuple(map(panel_of, self.corpora)) if self.panels is None else self.panels
         stages = tuple(replace(stage, panels=panels, word_kinds=word_kinds) for stage in self.stages)
@@ -161,14 +161,14 @@ def build_plan(
     revisions: dict[str, Any],
     **others: Any,
 ) -> Plan:
-    """A plan, whose recipe and revisions say all that was looked up.
+    """Make a plan whose recipe and revisions have everything that was looked up.
 
     Args:
         recipe: the recipe.
-        stages: made from `common_stage`.
-        corpora: the datasets, opened.
-        pinned: the fields of the recipe that only its job has, looked up.
-        revisions: those that only its job has.
+        stages: the stages, made from `common_stage`.
+        corpora: the opened datasets.
+        pinned: the values that were looked up for fields that only this job's recipe has.
+        revisions: the revisions that only this job has.
         others: more attributes of the plan.
     """
     stage = stages[0]
@@ -195,7 +195,7 @@ def build_plan(
 
 
 def common_stage(recipe: RunRecipe, language: Language) -> Stage:
-    """What the stages of a recipe have in common for articles in a language, without any system. Loads no model.
+    """Make the common part of a recipe's stages for articles in a language, without systems. Loads no model.
 
     Raises:
         NwsError: a model, pipeline or revision cannot be found.
@@ -204,7 +204,7 @@ def common_stage(recipe: RunRecipe, language: Language) -> Stage:
     tokenizer = DEFAULT_TOKENIZERS[language] if rouge.tokenizer == "auto" else rouge.tokenizer
     if language == "ko" and tokenizer == "rouge_score":
         raise RecipeError(
-            "rouge_score's tokenizer deletes Korean text: leave rouge.tokenizer at auto, or name another."
+            "rouge_score's tokenizer deletes Korean text. Leave rouge.tokenizer at auto, or name another."
         )
     rouge_config = RougeConfig(rouge.stemmer, tokenizer)
     metrics = MetricsConfig(find_bertscore(recipe), rouge_config, find_model_metrics(recipe, language))
@@ -225,16 +225,16 @@ def common_stage(recipe: RunRecipe, language: Language) -> Stage:
 
 
 def find_model(text: str) -> ModelRef:
-    """A model that a recipe names, at an exact revision.
+    """Look up a model that a recipe names, at an exact revision.
 
     Raises:
-        NwsError: it cannot be found.
+        NwsError: the model cannot be found.
     """
     return resolve_model(parse_model(text))
 
 
 def find_model_metrics(recipe: RunRecipe, language: Language) -> tuple["ModelMetric", ...]:
-    """The metrics of models that a recipe names, each model at an exact revision.
+    """Look up the model metrics of a recipe, with each model at an exact revision.
 
     Raises:
         NwsError: a model cannot be found.
@@ -242,13 +242,13 @@ def find_model_metrics(recipe: RunRecipe, language: Language) -> tuple["ModelMet
     models = {name: getattr(recipe, f"{name}_model") for name in BY_MODEL}
     if not any(models.values()):
         return ()
-    from nws.core.metrics.model_metric import resolve_model_metric  # and with it torch
+    from nws.core.metrics.model_metric import resolve_model_metric  # imports torch
 
     return tuple(resolve_model_metric(name, model, language) for name, model in models.items() if model)
 
 
 def find_bertscore(recipe: RunRecipe) -> BertScoreConfig:
-    """The BERTScore of a recipe, its backbone at an exact revision.
+    """Look up the BERTScore of a recipe, with its backbone at an exact revision.
 
     Raises:
         NwsError: the backbone cannot be found.
@@ -262,30 +262,30 @@ def open_corpora(datasets: Sequence[Dataset]) -> tuple[OpenDataset, ...]:
     """Open datasets that are used together.
 
     Raises:
-        NwsError: a dataset or revision cannot be found, or two have one name.
+        NwsError: a dataset or revision cannot be found, or two datasets have the same name.
     """
     corpora = tuple(map(open_dataset, datasets))
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
-        raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
+        raise RecipeError(f"Two datasets have the same name ({', '.join(names)}). Rename one, or their rows would mix.")
     return corpora
 
 
 def language_of(corpora: Sequence[OpenDataset]) -> Language:
-    """The language that datasets are in, as most of the first articles of each say.
+    """Return the language of datasets, which is that of most of the first articles of each.
 
     Raises:
-        RecipeError: they are not in one language.
-        LanguageError: one is in neither.
+        RecipeError: the datasets are in different languages.
+        LanguageError: a dataset is in neither English nor Korean.
     """
     languages = {corpus.name: common_language(corpus) for corpus in corpora}
     if len(set(languages.values())) > 1:
-        raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
+        raise RecipeError(f"A run is in one language, but these datasets are in two: {languages}. Submit one for each.")
     return languages[corpora[0].name]
 
 
 def pinned_datasets(datasets: Sequence[Dataset], corpora: Sequence[OpenDataset]) -> tuple[Dataset, ...]:
-    """The datasets of a recipe, at the revisions that were opened."""
+    """Return the datasets of a recipe, at the revisions that were opened."""
     return tuple(map(_pinned_dataset, datasets, corpora))
 
 
@@ -295,12 +295,12 @@ def _pinned_dataset(dataset: Dataset, corpus: OpenDataset) -> Dataset:
 
 
 def pinned_text(ref: ModelRef) -> str:
-    """A resolved model as a recipe names it. A folder's contents are checked against the run's revisions instead."""
+    """Return the text by which a recipe names a resolved model. A folder is checked by the run's revisions instead."""
     return ref.source if is_folder(ref) else str(ref)
 
 
 def dataset_revisions(corpora: Sequence[OpenDataset]) -> dict[str, str]:
-    """The revision of each dataset, as a run records it."""
+    """Return the revision of each dataset, as a run records it."""
     return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
 
 
@@ -308,19 +308,19 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
     """Refuse to resume a run whose articles, models or segmentation have changed since it began.
 
     Raises:
-        RecipeError: a model, dataset or pipeline is not what it was.
+        RecipeError: a model, dataset or pipeline has changed.
     """
     for kind in sorted(now.keys() - {"libraries"}):
         was, is_now = _differing(recorded.get(kind, "none recorded"), now[kind])
         if was != is_now:
             raise RecipeError(
                 f"Run {run_id} cannot be resumed: its {kind} changed from {was} to {is_now}. "
-                "Restore what it had, or submit a new run."
+                "Restore the earlier one, or submit a new run."
             )
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
-    """Two values of a revision; of two mappings, the entries that differ."""
+    """Return two values of a revision; of two mappings, only the entries that differ."""
     if not isinstance(was, Mapping) or not isinstance(is_now, Mapping):
         return was, is_now
     names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
@@ -328,10 +328,10 @@ def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
 
 
 def panel_of(corpus: OpenDataset) -> Panel:
-    """The other articles that content kept is measured with, drawn of a dataset.
+    """Draw the panel of a dataset: the other articles that content kept is measured with.
 
     Raises:
-        CorpusError: it is not what it was.
+        CorpusError: the dataset has changed.
     """
     if corpus.ids is None:
         return draw_panel(corpus.name, itertools.islice(iter(corpus), STREAMED))
@@ -342,5 +342,5 @@ def panel_of(corpus: OpenDataset) -> Panel:
 
 
 def sha256_of(panels: Sequence[Panel]) -> str:
-    """64 hex digits, the same for the same panels."""
+    """Return a hash of 64 hex digits, which is the same for the same panels."""
     return hashlib.sha256("\n".join(panel.sha256 for panel in panels).encode()).hexdigest()

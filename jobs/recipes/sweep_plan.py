@@ -1,4 +1,4 @@
-"""A sweep over n: the systems that a recipe chooses, and the stages in which they run."""
+"""The plan of a sweep over n: the systems of a recipe, and the stages in which they run."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from nws.jobs.recipes.plan import (
 from nws.jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 
 STUDY_LENGTHS = tuple(range(1, 22, 2))
-"""What `n: auto` is of the bundled articles, and where no article has a reference."""
+"""The lengths of `n: auto` for the bundled articles, and for articles without references."""
 
 
 def plan_sweep(
@@ -41,15 +41,15 @@ def plan_sweep(
     language: Language | None = None,
     panels: tuple[Panel, ...] | None = None,
 ) -> Plan:
-    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+    """Make the plan of a sweep: look up its revisions, and open its datasets. Loads no model.
 
-    All extractive systems are one stage; each generator is a stage of its own, so that a GPU holds one at a time.
+    All extractive systems are one stage. Each generator is a stage of its own, so that a GPU holds one at a time.
 
     Args:
-        recipe: what is planned.
-        corpora: its datasets, where they are at hand; they are opened unless given.
-        language: of a shard, as its parent has decided; else the articles of each dataset tell.
-        panels: of a shard, those of its parent. Its rulers are in the recipe.
+        recipe: the recipe.
+        corpora: its datasets, if they are open already.
+        language: the language of a shard, which its parent has decided; by default, that of the articles.
+        panels: the panels of a shard's parent. The rulers of a shard are in its recipe.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
@@ -59,7 +59,7 @@ def plan_sweep(
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
     recipe, lengths_end = _with_lengths(recipe, corpora)
     if recipe.units == "subtrees":
-        raise RecipeError("Only policies write of subtrees (`phase2`); these systems write of `chunks` or `words`.")
+        raise RecipeError("Only policies (`phase2`) can use the units `subtrees`. Choose `chunks` or `words`.")
     common = common_stage(recipe, language or language_of(corpora))
     if panels is None:
         recipe = _with_rulers(recipe, corpora)
@@ -76,19 +76,20 @@ def plan_sweep(
 
 
 def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
-    """What the one system of a recipe does with articles that need no reference.
+    """Make the stage in which the only system of a recipe summarises articles without references.
 
     Raises:
         NwsError: a model, pipeline or revision cannot be found.
-        RecipeError: the system copies from references, or the lengths are to come from them.
+        RecipeError: the system copies from references, or the lengths would come from them.
     """
     if not recipe.n:
-        raise RecipeError("There are no references that n = auto could go up to: say --n 7,9.", settings=("n",))
+        message = "Without references, n = auto has no end. Give lengths, such as --n 7,9."
+        raise RecipeError(message, settings=("n",))
     (name,) = recipe.systems
     encoders = tuple(map(find_model, recipe.models))
     extractive = _extractive(recipe, encoders)
     if any(system.kind == "oracle" for system in extractive) or name in RULERS:
-        raise RecipeError(f"{name} reads references: take another system to write summaries.", settings=("system",))
+        raise RecipeError(f"{name} reads references. Choose another system to write summaries.", settings=("system",))
     stage = common_stage(recipe, language)
     if extractive:
         return replace(stage, encoders=encoders, systems=extractive).without_unused_encoders()
@@ -96,9 +97,9 @@ def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
 
 
 def _with_lengths(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> tuple[SweepRecipe, str]:
-    """The recipe with lengths in place of `auto`, and what they end at, in words; "" where references do not tell.
+    """Replace `auto` by lengths. Returns the recipe, and a description of the end; "" if it is not from references.
 
-    Of several datasets the one with the longest references decides, so that none ends before its answer.
+    The dataset with the longest references decides, so that the lengths do not end before the answer on any dataset.
     """
     if recipe.n:
         return recipe, ""
@@ -112,7 +113,7 @@ def _with_lengths(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> tuple[
 
 
 def _reference_words(corpus: OpenDataset) -> int:
-    """The median length of the references of a dataset; of a stream that of the first articles."""
+    """Return the median length of the references of a dataset; of a streamed one, that of the first articles."""
     if corpus.reference_words is not None:
         return corpus.reference_words
     first = itertools.islice(corpus, STREAMED)
@@ -125,7 +126,7 @@ def _with_rulers(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> SweepRe
 
 
 def _extractive(recipe: SweepRecipe, encoders: Sequence[ModelRef]) -> tuple[System, ...]:
-    """What cuts summaries out of texts. Of Phase 1: each encoder with each importance, two controls, and rulers."""
+    """Make the extractive systems. For phase1: each encoder with each importance, two controls, and rulers."""
     if isinstance(recipe, Phase1Recipe):
         chunk_systems = (ChunkSystem(encoder.name, name) for encoder in encoders for name in recipe.importance)
         rulers = (make_baseline(name, encoders[0].name, recipe.seed) for name in recipe.rulers)
@@ -134,14 +135,14 @@ def _extractive(recipe: SweepRecipe, encoders: Sequence[ModelRef]) -> tuple[Syst
 
 
 def _generators(recipe: BaselinesRecipe) -> dict[str, Generator | Endpoint]:
-    """By their names in the recipe."""
+    """Make the generators and endpoints, by their names in the recipe."""
     return {name: _generator(name, recipe) for name in recipe.systems if name not in BASELINES}
 
 
 def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
-    """What a recipe means, with the revision of its model and what its files say of how it writes.
+    """Look up a generator or endpoint: the revision of its model, and what its files say about how it writes.
 
-    Downloads no weights, and asks no endpoint.
+    Downloads no weights, and sends no request.
     """
     unit = recipe.length_unit
     prompt = PromptTemplate(recipe.prompt, unit) if recipe.prompt is not None else None
@@ -164,7 +165,7 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
 def _in_recipe(
     recipe: BaselinesRecipe, encoder: ModelRef, generators: Mapping[str, Generator | Endpoint]
 ) -> dict[str, Any]:
-    """The fields of a recipe of baselines that were looked up, as they are now."""
+    """Return the fields of a recipe of baselines that were looked up."""
     models = {name: writer.model for name, writer in generators.items() if isinstance(writer, Generator)}
     endpoint = recipe.endpoint
     if asked := next((writer for writer in generators.values() if isinstance(writer, Endpoint)), None):
@@ -175,18 +176,18 @@ def _in_recipe(
 
 
 def with_rulers(systems: Sequence[str], corpora: Sequence[OpenDataset]) -> tuple[str, ...]:
-    """The names of systems, and where `reference-words` is among them, the other rulers that the articles allow.
+    """Add the other rulers that the articles allow to the names of systems, if `reference-words` is among these.
 
-    `person` is one if every article has two references, `other-article` if every dataset has two articles.
+    `person` needs two references for every article, and `other-article` two articles in every dataset.
 
     Raises:
-        RecipeError: `person` is among them, and a dataset has articles without a second reference.
+        RecipeError: `person` is named, and a dataset has articles without a second reference.
     """
     lacking = [corpus.name for corpus in corpora if corpus.fewest_references < 2]
     if PERSON in systems and lacking:
         raise RecipeError(
-            f"There is no {PERSON!r} on {', '.join(lacking)}: it is an article's second reference, which each article "
-            "must have. (Of a streamed dataset, nobody knows.) Leave it out: it is added where it can be."
+            f"The system {PERSON!r} is an article's second reference, and not every article of {', '.join(lacking)} is "
+            "known to have one. (For a streamed dataset, this is unknown.) Leave it out. It is added where possible."
         )
     if REFERENCE_WORDS not in systems:
         return tuple(systems)

@@ -1,6 +1,6 @@
-"""The recipes of a sweep over n. Its two names differ in how they choose systems.
+"""The recipes of a sweep over n, which differ in how they choose systems.
 
-`phase1` takes every encoder with every importance, and `baselines` systems by their names.
+`phase1` combines every encoder with every importance, and `baselines` names its systems.
 """
 
 import os
@@ -34,7 +34,7 @@ from nws.jobs.recipes.base import (
 STUDY = ("textrank", "lexrank", "position")
 """The importances of the study."""
 ON_REQUEST = frozenset({PERSON, OTHER_ARTICLE})
-"""Rulers that run only where they are asked for, and come with `reference-words` where they can."""
+"""Rulers that are not in the default recipe. They come with `reference-words` where the articles allow them."""
 
 
 class Phase1Recipe(RunRecipe):
@@ -57,7 +57,7 @@ class Phase1Recipe(RunRecipe):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that embed sentences and chunks."""
+        """The names of the models that embed sentences and chunks."""
         return self.encoders
 
     @field_validator("encoders")
@@ -69,7 +69,7 @@ class Phase1Recipe(RunRecipe):
 
 MOST_DRAFTS = 100
 IF_GIVEN = Field(exclude_if=lambda value: value is None)
-"""0 is given, too."""
+"""Leaves a value out of the hash if it is None. 0 is not left out."""
 
 
 class EndpointRecipe(Strict):
@@ -133,7 +133,7 @@ class BaselinesRecipe(RunRecipe):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that embed sentences and chunks."""
+        """The names of the models that embed sentences and chunks."""
         return (self.encoder,)
 
     @field_validator("systems")
@@ -151,7 +151,7 @@ def _signature(system: str) -> str:
         return system
     if system.startswith(PREFIX):
         if system == PREFIX:
-            raise ValueError(f"{PREFIX} needs the name of a model after it")
+            raise ValueError(f"{PREFIX} needs the name of a model, such as {PREFIX}MODEL")
         return system
     try:
         return parse_generator(system).signature
@@ -161,5 +161,5 @@ def _signature(system: str) -> str:
         raise ValueError(
             f"there is no system {system!r}.{did_you_mean(system, [*BASELINES, *KNOWN_GENERATORS])} "
             f"The baselines are {', '.join(BASELINES)}. The generators are {', '.join(KNOWN_GENERATORS)}, a folder, or "
-            "a Hub id (organisation/name). Systems of a plugin, and predictions, are not named here."
+            "a Hub id (organisation/name). Do not name systems of plugins or predictions here."
         ) from error

@@ -68,7 +68,7 @@ def test_runs_of_words_and_of_characters_share_nothing(nws, monkeypatch: pytest.
         told = said(refused.err).replace("'", "")
         assert f"Run {words} has summaries of n words, and run {run} of n characters" in told
     both = nws(*SUBMIT, "--n", "5", "--max-chars", "30")
-    assert "a run has one unit of length: give n (words) or max_chars (characters), not both" in said(both.err)
+    assert "give either n (words) or max_chars (characters), not both" in said(both.err)
     assert "max_chars: lengths are whole numbers" in said(nws(*SUBMIT, "--max-chars", "fifty").err)
     resumed = nws(*SUBMIT, "--max-chars", "30,20", "--resume")
     assert resumed.json["run_id"] == run

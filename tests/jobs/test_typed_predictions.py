@@ -45,7 +45,7 @@ def test_each_system_of_a_file_becomes_a_system_of_the_run(
     (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, [*rows, stranger])))
     submitted = nws("submit", "baselines", *SMALL, "--predictions", "all.jsonl", "--json")
     assert (submitted.json["summaries"], submitted.json["failures"]) == (2 + 4 + 4, 0)
-    assert "all.jsonl, these take part: A, B." in " ".join(submitted.err.split())
+    assert "all.jsonl take part: A, B. The others" in " ".join(submitted.err.split())
     run = submitted.json["run_id"]
     assert nws("resume", run, "--engine", "inline", "--json").json["summaries"] == 10
     assert nws("compare", run, "--system", "A", "--system", "B", "--json").json["comparisons"]

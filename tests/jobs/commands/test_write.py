@@ -152,7 +152,7 @@ def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> No
         (("--system", "lead", "--n", "3", "--json"), 2, "-o FILE"),
         (("--system", "lead", "--n", "3", "--length", "exactly"), 2, "lead selects words"),
         (("--system", "oracle", "--n", "3"), 2, "oracle reads references"),
-        (("--system", "lead", "--n", "auto"), 2, "no references that n = auto could go up to"),
+        (("--system", "lead", "--n", "auto"), 2, "Without references, n = auto has no end"),
         (("--system", "lead", "--n", "0"), 2, "should be greater than or equal to 1"),
         (("--system", "lead", "--n", "3", "--text-field", "body"), 1, "no field 'body'"),
         (("--system", "lead", "--n", "3", "-o", "gone/out.jsonl"), 1, "Name another file"),

@@ -226,12 +226,12 @@ def broken(text: str, n: int) -> str:
         (
             {"systems": [broken]},
             PluginError,
-            r"broken of test_sweep\.py failed: ValueError: no \(line .* It was tried on",
+            r"broken of test_sweep\.py failed: ValueError: no \(line .* NWS tried it on",
         ),
         (
             {"systems": [], "metrics": {"mine": lambda summary: 1.0}},
             PluginError,
-            r"mine of test_sweep\.py failed on article .*: TypeError: .* It was tried on",
+            r"mine of test_sweep\.py failed on article .*: TypeError: .* NWS tried it on",
         ),
     ],
 )

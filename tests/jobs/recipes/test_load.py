@@ -64,7 +64,7 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
         ("n: [99999999999]", "n.0: should be less than 2147483648, not 99999999999"),
         ("actors: 99999999999999999999", "actors: should be less than 2147483648, not 99999"),
         ("? {a: b}\n: c", "cannot be read as YAML"),
-        ("- a\n- b", "holds no keys"),
+        ("- a\n- b", "has no keys"),
         (
             "datasets: [{name: sample}]\nsede: 3",
             r"sede: unknown key; a recipe has: datasets, pipeline.*Did you mean 'seed'\?",
@@ -187,7 +187,7 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     file.write_text("datasets: [{name: sample}]\nn: [7]\nmax_chars: [30]\n")
     assert load_recipe(Phase1Recipe, str(file), {"max_chars": [40]}).n == (40,)
     with pytest.raises(
-        RecipeError, match=r"one unit of length: give n \(words\) or max_chars \(characters\), not both"
+        RecipeError, match=r"give either n \(words\) or max_chars \(characters\), not both"
     ):
         load_recipe(Phase1Recipe, str(file), {})
     with pytest.raises(RecipeError, match="not both") as caught:
@@ -210,7 +210,7 @@ def test_an_encoder_is_no_language_model() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("seed: 1\ndatasets: [sample]\nn: [3]\nseed: 2\n", "the key 'seed' stands twice, in lines 1 and 4: keep one"),
+        ("seed: 1\ndatasets: [sample]\nn: [3]\nseed: 2\n", "the key 'seed' stands twice, in lines 1 and 4. Keep one"),
         ("datasets: [{name: sample, limit: 1, limit: 2}]", "the key 'limit' stands twice, in lines 1 and 1"),
         ("datasets: [{name: sample, limit: 010}]", "010 begins with a zero or has a colon: write"),
         ("n: [1:30]\ndatasets: [sample]", "1:30 begins with a zero or has a colon"),

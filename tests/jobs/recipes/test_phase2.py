@@ -97,7 +97,7 @@ def test_decodings_may_be_named() -> None:
         ({"reward": "kept_words"}, "'kept_words' is no reward"),
         ({"train_datasets": [{"name": "a.jsonl", "limit": 0}]}, r"train_datasets.0: a.jsonl: limit is 0"),
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
-        ({"decodings": ["beam"]}, "no decoding 'beam': rerank and greedy"),
+        ({"decodings": ["beam"]}, "no decoding 'beam'. The known names are rerank and greedy"),
         ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0.k"),
         ({"decodings": [{"method": "greedy", "fluency_weight": 0.1}]}, "decodings.0: greedy has no fluency_weight"),
         ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead6-adjacent0.05'"),

@@ -123,12 +123,12 @@ def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
         ("METRICS = {'mine': lambda s, r: s.split()}", r"returned \[.*\], not a finite number \(defined on line 1\)"),
         (
             "SYSTEMS = {'all': lambda text, n: text}",
-            r"all of it\.py wrote \d+ words at n = 2 .*mend it, and submit again",
+            r"all of it\.py wrote \d+ words at n = 2 .*Fix it, and submit again",
         ),
         (
             "class Short:\n    def summarize(self, document, lengths):\n        assert lengths == 2\n"
             "SYSTEMS = {'short': Short()}",
-            r"AssertionError.* \(line 3\)\. It was tried on article '.*' before anything runs: mend",
+            r"AssertionError.* \(line 3\)\. NWS tried it on article '.*' before the run\. Fix",
         ),
     ],
 )

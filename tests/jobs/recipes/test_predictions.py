@@ -122,9 +122,9 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     keys = keys_of(sample_rows)
     plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", [*keys[:2], *"abcdef"]))
     assert misfits(plan) == [
-        "Of the 8 predictions of mine, 6 fit no article and are left out, by id: 'a', 'b', 'c', 'd', 'e', ….",
-        f"mine has no prediction for 1 of 3 articles, which will fail, by key: {keys[2]!r}. Other systems "
-        "are compared with it on the rest.",
+        "6 of the 8 predictions of mine belong to no article and are left out. Their ids: 'a', 'b', 'c', 'd', 'e', ….",
+        f"mine has no prediction for 1 of 3 articles, which will fail for it (keys {keys[2]!r}). Other systems "
+        "are compared with it on the other articles.",
     ]
     said = io.StringIO()
     outcome = driver.start(store, plan, "inline", Console(file=said, width=500))

@@ -101,7 +101,7 @@ def test_it_is_a_part_of_the_reward(tiny_models: dict[str, Path], tmp_path: Path
 def test_without_its_model_it_is_refused(
     tiny_models: dict[str, Path], tmp_path: Path, changes: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(RecipeError, match=f"fluency is part {named} .*set fluency_model, such as fluency_model: smol"):
+    with pytest.raises(RecipeError, match=f"fluency is part {named} .*Set fluency_model, such as fluency_model: smol"):
         small_training(tiny_models, tmp_path, 1, **changes)
 
 

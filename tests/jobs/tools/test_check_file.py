@@ -77,7 +77,7 @@ def test_predictions_are_checked_as_runs_check_them(news: str, tmp_path: Path) -
     card = check(news, predictions=written(tmp_path / "reference.jsonl", [*rows, {"id": "z", "prediction": "x"}]))
     assert (card.references.count, card.systems["reference"].count) == (3, 3)
     assert {one.check for one in card.findings} == {"thoughts", "repeats_article"}
-    assert "1 fit no article and are left out, by id: 'z'" in card.told[0]
+    assert "belong to no article and are left out. Their ids: 'z'" in card.told[0]
     rows[0]["prediction"] = "<think>Of it."
     card = check(news, predictions=written(tmp_path / "cut.jsonl", rows))
     assert card.systems["cut"].count == 2
