@@ -1,12 +1,6 @@
-"""${message}.
-
-Revision ID: ${up_revision}
-Revises: ${down_revision | comma,n}
-Create Date: ${create_date}
-"""
+"""${message}."""
 
 import sqlalchemy as sa
-
 from alembic import op
 ${imports if imports else ""}
 revision: str = ${repr(up_revision)}

@@ -59,7 +59,7 @@ def nws(installed: Path, tmp_path: Path):
 def test_the_wheel_has_the_package_nws_as_the_checkout_has_it_and_nothing_else(wheel: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     in_checkout = {str(path.relative_to(ROOT)) for path in files_below(ROOT / "nws")}
-    assert "nws/migrations/versions/0001_initial.py" in in_checkout
+    assert "nws/migrations/versions/release_1_0.py" in in_checkout
     assert names == in_checkout | {"nws/.code_version"}
     assert any(name.endswith("/licenses/LICENSE") for name in zipfile.ZipFile(wheel).namelist())
 

@@ -177,12 +177,19 @@ def _without_folders(value: Any) -> Any:
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
-    """Make the store's schema where there is none.
+    """Bring a store to the schema of this NWS, from none or from that of an earlier release.
 
-    A store of another version of NWS is refused and left as it is.
+    Stop its runs first. A SQLite file is copied before it is changed.
     """
-    from nws.jobs.store import upgrade_schema
+    from nws.jobs.store.schema import HEAD_REVISION, upgrade_schema
 
-    with busy("Creating the schema"):
-        is_new = upgrade_schema(store)
-    out.print(f"{shown(store)}: {'the schema was created' if is_new else 'the schema is up to date'}")
+    with busy("Upgrading the store"):
+        done = upgrade_schema(store)
+    if done.before == HEAD_REVISION:
+        out.print(f"{shown(store)}: the schema is up to date")
+    elif done.before is None:
+        out.print(f"{shown(store)}: the schema was created")
+    else:
+        out.print(f"{shown(store)}: upgraded from the schema of NWS {done.before} to that of {HEAD_REVISION}")
+    if done.copy is not None:
+        out.print(f"A copy of the store as it was before: {done.copy}")

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -53,8 +53,11 @@ dump_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 """Dump JSON for the store, so that Korean references stay readable in SQL and both databases can read it."""
 
 
-def writer_engine(address: Address) -> Engine:
+def writer_engine(address: Address, foreign_keys: Literal["ON", "OFF"] = "ON") -> Engine:
     """Make an engine whose transactions may write. A missing SQLite file is created, readable by its owner alone.
+
+    `foreign_keys` is OFF for migrations on SQLite: they replace tables that others refer to, and inside a transaction
+    it cannot be switched.
 
     Raises:
         StoreError: the SQLite file cannot be created, or psycopg is not installed.
@@ -64,7 +67,7 @@ def writer_engine(address: Address) -> Engine:
         return _postgres_engine(address, pool_pre_ping=True)
     _create_private(address.path, address)
     engine = create_engine(address.url, json_serializer=dump_json)
-    _listen(engine, "BEGIN IMMEDIATE", "synchronous=NORMAL", "foreign_keys=ON")
+    _listen(engine, "BEGIN IMMEDIATE", "synchronous=NORMAL", f"foreign_keys={foreign_keys}")
     event.listen(engine, "connect", _switch_to_wal)
     return engine
 

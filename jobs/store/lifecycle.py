@@ -22,6 +22,7 @@ from nws.jobs.store.runs import (
     require_free,
     seconds_of_driver,
 )
+from nws.jobs.store.schema import require_not_upgraded
 from nws.jobs.store.tables import ArticleRow, Base, EpisodeRow, FailureRow, ProgressRow, RunRow
 
 # In an order in which each table comes before those that it refers to.
@@ -65,11 +66,13 @@ def claim_run(
         The driver's epoch, for its `RunWriter`. Every earlier epoch of the run is fenced off.
 
     Raises:
-        StoreError: there is no such run (the message lists the newest ones), or another driver works on it.
+        StoreError: there is no such run (the message lists the newest ones), another driver works on it, or the store
+            was upgraded since this process opened it.
         FencedError: the run has another epoch.
     """
     now = datetime.now(UTC)
     run = _locked_run(connection, run_id)
+    require_not_upgraded(connection)
     # Then this very process claimed the run before, and only the answer was lost.
     is_ours = (run.driver_host, run.driver_pid) == (host, pid)
     if epoch is not None:

@@ -1,6 +1,6 @@
 """SQL for people: the views, and people's own queries on a connection that cannot write.
 
-A new store is created with the views. If you change a view, set `HEAD_REVISION` in `schema.py`.
+Every migration creates the views anew. A change of a view needs an empty migration, see `nws.jobs.store.schema`.
 """
 
 import contextlib

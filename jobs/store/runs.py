@@ -264,7 +264,7 @@ def require_epoch(run: RunInfo, epoch: int) -> None:
         )
 
 
-def is_driven(run: RunInfo, host: str, now: datetime) -> bool:
+def is_driven(run: RunInfo | Row[Any], host: str, now: datetime) -> bool:
     """Return whether the run has a driver that seems to be alive, as seen from `host`.
 
     A driver counts as dead if its last heartbeat is more than `SILENT_SECONDS` in the past or in the future (the clocks

@@ -1,4 +1,4 @@
-"""The tables of a store. If you change them, or the views, set `HEAD_REVISION` in `schema.py`."""
+"""The tables of a store, as this code uses them. A change needs a migration, see `nws.jobs.store.schema`."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
