@@ -1,4 +1,4 @@
-"""Everything that a run stored, to be compared with another run's to the last bit."""
+"""Everything that a run stored, to be compared with another run's to the last bit, and SQL that changes a store."""
 
 import json
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from nws.jobs.store import Store
+from nws.jobs.store.address import parse_address
+from nws.jobs.store.engine import transaction, writer_engine
 from nws.jobs.store.tables import EpisodeRow, FailureRow, PolicyRow, SummaryRow, SystemRow, UpdateRow
 
 Stored = dict[str, dict[tuple[Any, ...], tuple[Any, ...]]]
@@ -13,6 +15,18 @@ Stored = dict[str, dict[tuple[Any, ...], tuple[Any, ...]]]
 _TABLES = (SystemRow, PolicyRow, UpdateRow, EpisodeRow, SummaryRow, FailureRow)
 # What may differ: which run it was, and when, where and how fast something was done.
 _OF_THE_OCCASION = {"run_id", "saved_at", "failed_at", "seconds", "node", "attempts", "reused_from"}
+
+
+def execute(url: str, *statements: str) -> None:
+    """Change a store by SQL of one's own, in one transaction."""
+    address = parse_address(url)
+    engine = writer_engine(address)
+    try:
+        with transaction(engine, address) as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+    finally:
+        engine.dispose()
 
 
 def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:

@@ -11,25 +11,17 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from stored_rows import execute
 
 from nws.core.errors import StoreError
 from nws.jobs.store import open_store, schema, upgrade_schema
 from nws.jobs.store.address import parse_address
-from nws.jobs.store.engine import transaction, writer_engine
-from nws.jobs.store.schema import HEAD_REVISION
+from nws.jobs.store.engine import writer_engine
+from nws.jobs.store.queries import VIEWS
+from nws.jobs.store.schema import HEAD_REVISION, SCHEMA_HASH, Upgrade
+from nws.jobs.store.tables import Base
 
 ROOT = Path(__file__).parents[3]
-
-
-def execute(url: str, *statements: str) -> None:
-    address = parse_address(url)
-    engine = writer_engine(address)
-    try:
-        with transaction(engine, address) as connection:
-            for statement in statements:
-                connection.exec_driver_sql(statement)
-    finally:
-        engine.dispose()
 
 
 def alembic(url: str, *arguments: str) -> str:
@@ -37,9 +29,38 @@ def alembic(url: str, *arguments: str) -> str:
     return subprocess.check_output(command, cwd=ROOT, env=environment, stderr=subprocess.STDOUT, text=True)
 
 
-def test_the_revision_is_the_hash_of_the_tables_and_views():
-    """Else stores with other tables would be taken for this code's: write the new one into `schema.py`."""
-    assert schema.schema_hash() == HEAD_REVISION
+def test_no_table_or_view_changes_without_a_migration():
+    """Write one, then set both in `schema.py`."""
+    assert schema.schema_hash() == SCHEMA_HASH
+
+
+def described(connection: sa.Connection) -> dict[str, object]:
+    """Tables with their columns, constraints and indexes, and views, in whatever order they were made."""
+    inspector, found = sa.inspect(connection), {}
+    for name in inspector.get_table_names():
+        columns = [{**column, "type": str(column["type"])} for column in inspector.get_columns(name)]
+        kinds = ("check_constraints", "foreign_keys", "indexes", "unique_constraints")
+        parts = [*columns, *(part for kind in kinds for part in getattr(inspector, f"get_{kind}")(name))]
+        found[name] = [inspector.get_pk_constraint(name), *sorted(map(str, parts))]
+    return found | {name: inspector.get_view_definition(name) for name in inspector.get_view_names()}
+
+
+def test_the_migrations_make_the_tables_and_views_of_the_code(sqlite_url, empty_postgres_url):
+    for address in map(parse_address, (sqlite_url, empty_postgres_url)):
+        engine = writer_engine(address)
+        with engine.connect() as connection:
+            Base.metadata.create_all(connection)
+            for name, query in VIEWS.items():
+                connection.exec_driver_sql(f"CREATE VIEW {name} AS {query}")
+            declared = described(connection)
+            connection.rollback()
+        upgrade_schema(address.url.render_as_string(hide_password=False))
+        with engine.connect() as connection:
+            migrated = described(connection)
+        engine.dispose()
+        assert migrated.pop("alembic_version")
+        assert migrated == declared
+        assert {*Base.metadata.tables, *VIEWS} == migrated.keys()
 
 
 def test_a_file_gets_the_schema_by_opening_and_by_upgrading(sqlite_url, tmp_path):
@@ -48,10 +69,9 @@ def test_a_file_gets_the_schema_by_opening_and_by_upgrading(sqlite_url, tmp_path
         open_store(sqlite_url, read_only=True)
     assert parse_address(sqlite_url).path.stat().st_size == 0
     open_store(sqlite_url).close()
-    assert not upgrade_schema(sqlite_url)
+    assert upgrade_schema(sqlite_url) == Upgrade(HEAD_REVISION)
     other = f"sqlite:///{tmp_path / 'other.db'}"
-    assert upgrade_schema(other)
-    assert not upgrade_schema(other)
+    assert [upgrade_schema(other), upgrade_schema(other)] == [Upgrade(None), Upgrade(HEAD_REVISION)]
 
 
 def test_who_dies_while_the_schema_is_made_leaves_nothing_of_it(sqlite_url, monkeypatch):
@@ -63,25 +83,24 @@ def test_who_dies_while_the_schema_is_made_leaves_nothing_of_it(sqlite_url, monk
         patch.setattr(schema, "_migrate", die)
         with pytest.raises(KeyboardInterrupt):
             upgrade_schema(sqlite_url)
-    assert upgrade_schema(sqlite_url)
+    assert upgrade_schema(sqlite_url) == Upgrade(None)
 
 
 def test_empty_postgres_is_refused_until_upgraded(empty_postgres_url):
     url = sa.make_url(empty_postgres_url).set(password="s3cret").render_as_string(hide_password=False)
     with pytest.raises(StoreError, match=r"no NWS schema. Run: nws db upgrade --store postgresql://postgres:\*\*\*@"):
         open_store(url)
-    assert upgrade_schema(empty_postgres_url)
+    assert upgrade_schema(empty_postgres_url) == Upgrade(None)
     open_store(empty_postgres_url).close()
 
 
 @pytest.mark.parametrize("revision", ["0019", "ffff00000000"])
-def test_a_store_of_another_version_is_refused_with_the_commit_that_can_export_it(store_url, spec, revision):
+def test_a_store_from_before_the_first_release_is_refused_with_the_commit_that_can_export_it(store_url, spec, revision):
     with open_store(store_url) as store:
         store.create_run(replace(spec, code_version="abc1234+00112233, def5678-dirty+44556677"))
-    assert not upgrade_schema(store_url)
     execute(store_url, f"UPDATE alembic_version SET version_num = '{revision}'")
     for attempt in (open_store, lambda url: open_store(url, read_only=True), upgrade_schema):
-        with pytest.raises(StoreError, match=r"another version of NWS.*commit def5678: `nws export`") as caught:
+        with pytest.raises(StoreError, match=r"before release 1.0.*commit def5678: `nws export`") as caught:
             attempt(store_url)
         assert "\n" not in str(caught.value)
     execute(store_url, f"UPDATE alembic_version SET version_num = '{HEAD_REVISION}'")
@@ -121,7 +140,7 @@ def test_two_that_upgrade_at_once_migrate_once(empty_postgres_url, monkeypatch):
         monkeypatch.setattr(schema, "_migrate", migrate)
         upgrades.append(threads.submit(upgrade_schema, empty_postgres_url))
         found = [one.result(), upgrades[0].result()]
-    assert found == [True, False]
+    assert found == [Upgrade(None), Upgrade(HEAD_REVISION)]
     open_store(empty_postgres_url).close()
 
 
