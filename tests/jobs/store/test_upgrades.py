@@ -1,8 +1,8 @@
 """Stores of releases (`tests/stores`), which this code and a release after it must be able to upgrade."""
 
 import contextlib
-import gzip
 import io
+import lzma
 import os
 import re
 import shutil
@@ -84,10 +84,10 @@ def contents(url: str) -> dict[str, object]:
     return found
 
 
-@pytest.fixture(params=sorted((ROOT / "tests" / "stores").glob("*.gz")), ids=lambda path: path.name[:-7])
+@pytest.fixture(params=sorted((ROOT / "tests" / "stores").glob("*.xz")), ids=lambda path: path.name[:-7])
 def restored(request: pytest.FixtureRequest) -> str:
     """The URL of a store of a release, upgraded to this code's schema."""
-    sql, is_file = gzip.decompress(request.param.read_bytes()).decode(), ".sqlite." in request.param.name
+    sql, is_file = lzma.decompress(request.param.read_bytes()).decode(), ".sqlite." in request.param.name
     url: str = request.getfixturevalue("sqlite_url" if is_file else "empty_postgres_url")
     if is_file:
         with contextlib.closing(sqlite3.connect(parse_address(url).path)) as connection:
