@@ -22,8 +22,7 @@ def render_item(kind: str, item: object, _: object) -> str | Literal[False]:
 
 
 def run(connection: Connection) -> None:
-    options = {"target_metadata": Base.metadata, "render_as_batch": True, "render_item": render_item}
-    context.configure(connection=connection, **options)
+    context.configure(connection, target_metadata=Base.metadata, render_as_batch=True, render_item=render_item)
     with context.begin_transaction():
         context.run_migrations()
 

@@ -244,7 +244,7 @@ def _fence_drivers(connection: Connection) -> None:
             named = run.parent or run.id
             raise StoreError(
                 f"the store is not upgraded while run {named!r} is being driven by pid {run.driver_pid} on "
-                f"{run.driver_host}: wait for it, or stop it with `nws cancel {named}`"
+                f"{run.driver_host}: wait for it, or stop it with the NWS that started it, `nws cancel {named}`"
             )
     connection.execute(update(_RUNS).where(is_running).values(driver_epoch=_RUNS.c.driver_epoch + 1))
 

@@ -158,6 +158,14 @@ def test_an_upgrade_that_is_killed_changes_nothing_and_can_be_repeated(restored,
     assert [copy.name for copy in copies(restored)] in ([], first_and_second)
 
 
+def test_an_upgrade_that_would_lose_what_rows_refer_to_is_undone(restored, monkeypatch, tmp_path):
+    before = contents(restored)
+    monkeypatch.setattr(schema, "_migrate", lambda connection: connection.exec_driver_sql("DELETE FROM runs"))
+    with next_release(tmp_path), pytest.raises(StoreError, match=r"refers to a row of runs|violates foreign key"):
+        upgrade_schema(restored)
+    assert contents(restored) == before
+
+
 def test_no_driver_outlives_an_upgrade(restored, tmp_path):
     """One that is alive is in its way; one that only seems dead, or has not claimed its run yet, writes no more."""
     with open_store(restored) as store:
