@@ -306,7 +306,9 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     if result.is_of_all:
         for of in (result.comparisons, result.length_matched):
             _print_all(result, of, console)
-        print_line(console, f"To compare two systems at every n: nws compare {result.a.id} --system A --system B{where}")
+        print_line(
+            console, f"To compare two systems at every n: nws compare {result.a.id} --system A --system B{where}"
+        )
     else:
         for comparison in (*result.comparisons, *result.length_matched):
             _print_pair(result, comparison, console)

@@ -186,9 +186,7 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     assert load_recipe(Phase1Recipe, str(file), {"n": [7]}).length_unit == "words"
     file.write_text("datasets: [{name: sample}]\nn: [7]\nmax_chars: [30]\n")
     assert load_recipe(Phase1Recipe, str(file), {"max_chars": [40]}).n == (40,)
-    with pytest.raises(
-        RecipeError, match=r"give either n \(words\) or max_chars \(characters\), not both"
-    ):
+    with pytest.raises(RecipeError, match=r"give either n \(words\) or max_chars \(characters\), not both"):
         load_recipe(Phase1Recipe, str(file), {})
     with pytest.raises(RecipeError, match="not both") as caught:
         load_recipe(Phase1Recipe, "sample", {"n": [7], "max_chars": [30]})

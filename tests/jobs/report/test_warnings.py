@@ -60,5 +60,7 @@ def test_marks_are_told_of_unless_hardly_any_text_has_them(
 def test_references_that_may_be_sentences_are_told_of_unless_they_are_joined(tmp_path: Path) -> None:
     rows = [row | {"summary": [f"One {i}.", f"Two {i}."]} for i, row in enumerate(rows_of([ENGLISH] * 6))]
     (line,) = told_of(tmp_path, rows)
-    assert line.endswith("If they are the sentences of one reference, use --join-references with nws submit or nws score.")
+    assert line.endswith(
+        "If they are the sentences of one reference, use --join-references with nws submit or nws score."
+    )
     assert told_of(tmp_path, rows, join_references=True) == []

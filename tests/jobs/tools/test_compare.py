@@ -153,7 +153,10 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     store.writer(first, second_epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert list(found.not_compared) == [("good|chunks", "lead")]
-    why = "at any n compared (same text and references, at least n words): good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
+    why = (
+        "at any n compared (same text and references, at least n words): good|chunks has 1 article of news at n = 7, "
+        "lead has 5 articles of news at n = 7, 9"
+    )
     said = " ".join(shown(found).split())
     assert said.count("Not compared: good|chunks and lead: the systems have no article in common") == 1
     assert f"{why}." in said
@@ -267,7 +270,8 @@ def test_runs_that_cannot_be_compared(store, add_run):
     with pytest.raises(RecipeError, match="The runs share no system"):
         compare(store, alone, no_lead)
     strangers = add_run(articles=range(50, 55))
-    why = f"Nothing to compare: the systems have no article .* run {alone} has 40 articles of news at n = 7, 9, run {strangers} has 5 "
+    counts = f"run {alone} has 40 articles of news at n = 7, 9, run {strangers} has 5 "
+    why = f"Nothing to compare: the systems have no article .* {counts}"
     with pytest.raises(RecipeError, match=why):
         compare(store, alone, strangers, "lead")
     with pytest.raises(RecipeError, match="Both have summaries at no n"):

@@ -260,9 +260,7 @@ def test_the_scores_of_several_annotators_are_averaged(nws, tmp_path: Path, form
 def test_rows_of_annotators_that_differ_elsewhere_are_refused(tmp_path: Path) -> None:
     rows = rows_of("abc", range(3))
     file = written(tmp_path / "s.jsonl", [*rows, rows[0] | {"m": 0.5}])
-    with pytest.raises(
-        CorpusError, match=r"line 10: System 'a' .* in line 1\. Rows of several .* only in 'human'"
-    ):
+    with pytest.raises(CorpusError, match=r"line 10: System 'a' .* in line 1\. Rows of several .* only in 'human'"):
         correlate_file(file, ["m"], "human", seed=0)
 
 
