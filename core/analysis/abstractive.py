@@ -9,7 +9,7 @@ from nws.core.systems.extractive_baselines import BASELINES
 
 COVERAGE: Metric = "coverage"
 FAITHFULNESS: Metric = "faithfulness"
-_EXTRACTS = 0.9995
+_COVERAGE_OF_EXTRACTS = 0.9995
 """The mean coverage from which on a system is assumed to copy. For every extract it is 1."""
 
 
@@ -28,6 +28,6 @@ def abstractive(points: Points) -> tuple[Abstractive, ...]:
             scores = {metric: values[chosen] for metric, values in points.scores.items()}
             means = {metric: float(np.nanmean(of)) for metric, of in scores.items() if not np.isnan(of).all()}
             # A text from elsewhere that has only words of the article may still say something else than the article.
-            if COVERAGE in means and (means[COVERAGE] < _EXTRACTS or (uncut and system not in BASELINES)):
+            if COVERAGE in means and (means[COVERAGE] < _COVERAGE_OF_EXTRACTS or (uncut and system not in BASELINES)):
                 found.append(Abstractive(names[i], system, means[COVERAGE], means.get(FAITHFULNESS)))
     return tuple(sorted(found, key=lambda own: (own.dataset, own.system)))

@@ -88,7 +88,7 @@ def build_document(
         unit=points.length_unit,
         metrics=_by_metric(points, metric),
         between_runs=compare_systems(points, points, renamed, metric) if renamed else (),
-        short_articles=_short(points),
+        short_articles=_count_short_articles(points),
         policies=None if training is None else _policies(points, metric, training),
         kept_by_kind=kept_by_kind(kinds),
         word_kinds=word_kinds,
@@ -120,7 +120,7 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
     if CONTENT_KEPT in points.scores and CONTENT_KEPT not in vs_lead:
         scored = points.of_metrics((CONTENT_KEPT,)).take(~np.isnan(points.scores[CONTENT_KEPT]))
         vs_lead |= {CONTENT_KEPT: compare_systems(scored, scored, pairs_with_lead(scored), CONTENT_KEPT)}
-    told = compared if len(points) <= MOST_FOR_ALL_METRICS else [metric]
+    with_magic_numbers = compared if len(points) <= MOST_FOR_ALL_METRICS else [metric]
     names = tuple(dict.fromkeys((metric, *compared, *points.scores)))
     curves, uncut = curves_by_metric(points, names), uncut_by_metric(points, names)
     return tuple(
@@ -128,7 +128,7 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
             name,
             curves=curves[name],
             uncut=uncut[name],
-            magic_numbers=magic_numbers(points, name) if name in told else (),
+            magic_numbers=magic_numbers(points, name) if name in with_magic_numbers else (),
             vs_lead=vs_lead.get(name, ()),
         )
         for name in names
@@ -151,7 +151,7 @@ def _content_kept(points: Points) -> dict[str, Any]:
     }
 
 
-def _short(points: Points) -> tuple[ShortArticles, ...]:
+def _count_short_articles(points: Points) -> tuple[ShortArticles, ...]:
     counts = Counter((dataset, n) for dataset, _, n in short_articles(points))
     return tuple(ShortArticles(*place, articles) for place, articles in sorted(counts.items()))
 

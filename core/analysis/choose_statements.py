@@ -40,8 +40,8 @@ OWN_SHARE = 0.8
 """Where no n keeps half, the smallest n is named that keeps this share of what the longest n keeps."""
 MOST_SYSTEMS = 3
 """The number of systems about which statements are made."""
-_FURTHER = (1.5, 2, 3)
-_MOST_OF_REFERENCE = 1.2
+_LENGTH_FACTORS = (1.5, 2, 3)
+_MOST_REFERENCE_FACTOR = 1.2
 
 
 def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
@@ -61,15 +61,15 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
             yield FewerWords(system=saved.a, m=saved.m, n=saved.smallest.n, claimed=saved.smallest.claimed)
     yield from _over_lead(document, dataset, ranked[:MOST_SYSTEMS])
     for system in (*ranked[:MOST_SYSTEMS], PERSON):
-        yield from _own_length(document, dataset, system)
+        yield from _uncut_content(document, dataset, system)
     for system in ranked[:MOST_SYSTEMS]:
         for smallest in _smallest_lengths(by_system[system], is_best=system == ranked[0]):
             is_share = isinstance(smallest, SmallestLength)
             yield smallest.model_copy(update={"references_truncated": references_truncated}) if is_share else smallest
-    yield from _of_lead(document, dataset)
+    yield from _lead_statements(document, dataset)
     limit = tuple(_systems_are_the_limit(document, dataset))
     yield from limit or _other_lengths(best, document.reference_lengths.get(dataset))
-    yield from _articles(by_system[ranked[0]])
+    yield from _articles_needed(by_system[ranked[0]])
     own = [words for words in document.abstractive if words.dataset == dataset]
     if own:
         known = {words.system: words.faithfulness for words in own if words.faithfulness is not None}
@@ -188,7 +188,7 @@ def _kinds_kept(by_n: Sequence[KeptByKind]) -> Iterator[KindsKept]:
             )
 
 
-def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator[UncutContent]:
+def _uncut_content(document: ReportDocument, dataset: str, system: str) -> Iterator[UncutContent]:
     """Yield what uncut summaries keep, and the difference from the best length-matched system with enough articles."""
     uncut = next((one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, system)), None)
     pairs = [
@@ -241,7 +241,7 @@ def _smallest(held: Mapping[Ceiling, ContentKept], ceiling: Ceiling, smallest: S
     )
 
 
-def _of_lead(document: ReportDocument, dataset: str) -> Iterator[LeadOvertakes | LeadIsLow]:
+def _lead_statements(document: ReportDocument, dataset: str) -> Iterator[LeadOvertakes | LeadIsLow]:
     pairs = document.of_metric("kept").vs_lead_of(dataset)
     for system in sorted(pairs):
         if (one := pairs[system].overtaking) is not None:
@@ -265,22 +265,22 @@ def _systems_are_the_limit(document: ReportDocument, dataset: str) -> Iterator[S
 def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[TryLengths]:
     """Advise shorter n where the shortest n keeps half, and longer n where no n shorter than the longest does.
 
-    Longer n are at most `_MOST_OF_REFERENCE` times the references' median length. Where that is not known, none is
+    Longer n are at most `_MOST_REFERENCE_FACTOR` times the references' median length. Where that is not known, none is
     advised.
     """
     half, shortest = best.by_share[HALF].n, best.lengths[0].n
     if half == shortest:
-        shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
+        shorter = sorted({math.ceil(half / times) for times in _LENGTH_FACTORS} - {half}, reverse=True)
         if shorter:
             yield TryLengths(beyond=half, lengths=tuple(shorter))
     elif half in (None, best.longest) and of_references is not None:
-        most = math.floor(_MOST_OF_REFERENCE * of_references)
-        longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
+        most = math.floor(_MOST_REFERENCE_FACTOR * of_references)
+        longer = [n for n in (math.ceil(best.longest * times) for times in _LENGTH_FACTORS) if n <= most]
         if longer:
             yield TryLengths(beyond=best.longest, lengths=tuple(longer))
 
 
-def _articles(held: Mapping[Ceiling, ContentKept]) -> Iterator[TakeArticles]:
+def _articles_needed(held: Mapping[Ceiling, ContentKept]) -> Iterator[TakeArticles]:
     kept = held["reference"]
     if kept.articles < FEWEST_ARTICLES:
         yield TakeArticles(system=kept.system, has=kept.articles, articles=None, n=None)

@@ -90,11 +90,11 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     kept = KeptByArticle(values, values[:, -1])
     shares = skewed_intervals(kept.shares + kept.influence)
     low, high = (shares[lengths.index(n)] for n in claim)
-    told = ClaimedLengths(dataset, system, len(values), *claim, lengths[-1], (low, high))
+    claimed = ClaimedLengths(dataset, system, len(values), *claim, lengths[-1], (low, high))
     if len(values) < FEWEST_ARTICLES:
-        return told
+        return claimed
     best, elbows, steps = _best(chosen, system), _elbows(lengths, values), _steps(lengths, values)
-    return replace(told, best=tuple(best), elbows=dict(elbows), steps=tuple(steps))
+    return replace(claimed, best=tuple(best), elbows=dict(elbows), steps=tuple(steps))
 
 
 def kept_by_article(points: Points, system: str) -> tuple[list[int], Floats]:

@@ -201,7 +201,7 @@ def interval_of_n(above: Floats, alpha: float = ONE_SIDED_LEVEL) -> tuple[int, i
     if articles < 2:
         return 0, lengths
     columns = moments(above)
-    return lengths - _shown_from(articles, columns.mirrored(), alpha), _shown_from(articles, columns, alpha)
+    return lengths - _first_above(articles, columns.mirrored(), alpha), _first_above(articles, columns, alpha)
 
 
 def articles_for_one_step(above: Floats) -> int | None:
@@ -241,7 +241,7 @@ def articles_for_one_step(above: Floats) -> int | None:
     return _SIZES[place] if place < len(_SIZES) else None
 
 
-def _shown_from(articles: int, columns: Moments, alpha: float) -> int:
+def _first_above(articles: int, columns: Moments, alpha: float) -> int:
     """Find the first column whose mean is significantly above 0, as are the means of all later columns.
 
     Columns are tested one-sidedly from the last one to the first, and the first test that is not significant ends the

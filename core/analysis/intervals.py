@@ -90,7 +90,7 @@ def _interval(mean: float, low: float, high: float) -> Interval:
 
 Floats: TypeAlias = NDArray[np.float64]
 
-_DOUBT = 2.5
+_SKEWNESS_MARGIN = 2.5
 """The standard errors by which a skewness is assumed to be worse than it looks."""
 _MOST_TAIL = 0.3
 """The largest skewness / √articles in an interval. Beyond it, Hall's correction makes intervals many times as wide."""
@@ -103,8 +103,8 @@ def above_zero_p(articles: int, columns: "Moments") -> Floats:
 
     The test is Student's t. It errs too often if the values have a tail below 0. So Hall's correction for skewness
     (1992, On the Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54, 221-228) is made
-    where it raises p. Few articles may not show the tail, so the skewness is assumed to be lower by `_DOUBT` of its
-    standard errors. The standard error is √(6/m) for m normal values.
+    where it raises p. Few articles may not show the tail, so the skewness is assumed to be lower by
+    `_SKEWNESS_MARGIN` of its standard errors. The standard error is √(6/m) for m normal values.
 
     Args:
         articles: the number of values of each column, at least two.
@@ -131,7 +131,7 @@ def skewed_intervals(values: Floats) -> list[Interval]:
     if articles < 2:
         return [Interval(float(value), None, None) for value in values[0]]
     means, spreads, skewness = moments(values)
-    least = _DOUBT * math.sqrt(6 / articles) - _MOST_TAIL * math.sqrt(articles)
+    least = _SKEWNESS_MARGIN * math.sqrt(6 / articles) - _MOST_TAIL * math.sqrt(articles)
     lows, highs = (
         means + side * least_t(np.maximum(-side * skewness, least), articles) * spreads / math.sqrt(articles)
         for side in (-1, 1)
@@ -178,4 +178,4 @@ def least_t(skewness: Floats, articles: int) -> Floats:
 
 def _tail(skewness: Floats, articles: int) -> Floats:
     """Return the skewness that is assumed for a mean of this many articles: at most 0."""
-    return np.minimum(skewness - _DOUBT * math.sqrt(6 / articles), 0) / math.sqrt(articles)
+    return np.minimum(skewness - _SKEWNESS_MARGIN * math.sqrt(6 / articles), 0) / math.sqrt(articles)

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
+from nws.core.analysis.paired import PairedScores, holm_corrected, paired_lengths
 from nws.core.analysis.points import Points, kinds_of
 from nws.core.findings.comparisons import Comparison
 from nws.core.metrics.specs import Metric
 from nws.core.types import AT_MOST, LEAD, RANDOM
 
-MOST_OFF = 0.1
+LENGTH_TOLERANCE = 0.1
 """Summaries are compared if their lengths differ by at most this share of the first system's words."""
 
 
@@ -26,7 +26,7 @@ def length_matched_pairs(points: Points) -> list[tuple[str, str]]:
 
     Where no system was told n, summaries that were cut to n take the place of theirs.
     """
-    own = {points.systems[i] for i in np.unique(points.system[_is_own(points)])}
+    own = {points.systems[i] for i in np.unique(points.system[_chose_length(points)])}
     swept = {points.systems[i] for i in np.unique(points.system[points.n > 0])}
     kinds = kinds_of(points)
     systems = [name for name, kind in kinds.items() if kind == "system" and name in swept]
@@ -42,8 +42,8 @@ def compare_length_matched(
 
     Each comparison has one length: n = 0, or the n that the first system writes at most. For each article, the second
     system is represented by its summary whose number of words is nearest. If two are equally near, their mean counts.
-    An article without a summary within `MOST_OFF` is left out, and counted in `only_a`; `only_b` is 0. `p_holm` is
-    corrected over all pairs and n of a dataset. A pair without articles has no comparison.
+    An article without a summary within `LENGTH_TOLERANCE` is left out, and counted in `only_a`; `only_b` is 0.
+    `p_holm` is corrected over all pairs and n of a dataset. A pair without articles has no comparison.
 
     Args:
         own: the points of one run, with summaries of n = 0 or of systems that write at most n words.
@@ -54,18 +54,18 @@ def compare_length_matched(
     Raises:
         StoreError: `own` or `swept` are not the points of one run (see `build_grids`).
     """
-    by_dataset = {grid.dataset: grid for grid in build_grids(own, metric, _is_own(own))}
+    by_dataset = {grid.dataset: grid for grid in build_grids(own, metric, _chose_length(own))}
     comparisons: list[Comparison] = []
     for grid in build_grids(swept, metric, swept.n > 0) if by_dataset else ():
         if grid.dataset in by_dataset:
             cells = [cell for cell in _cells(by_dataset[grid.dataset], grid, pairs) if cell.both.any()]
-            tested = as_family(paired_lengths(cells)) if cells else ()
+            tested = holm_corrected(paired_lengths(cells)) if cells else ()
             found = zip(cells, tested, strict=True)
             comparisons += [Comparison(grid.dataset, *cell.pair, (at,), (), {}, True) for cell, at in found]
     return tuple(comparisons)
 
 
-def _is_own(points: Points) -> NDArray[np.bool_]:
+def _chose_length(points: Points) -> NDArray[np.bool_]:
     """Return whether the length of each summary was the system's own choice, (points,)."""
     at_most = np.array([AT_MOST in system.split("|") for system in points.systems], dtype=np.bool_)
     is_own: NDArray[np.bool_] = (points.n == 0) | at_most[points.system]
@@ -82,7 +82,7 @@ def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator
         for k, n in enumerate(own.lengths):
             scores, words = own.values[i, k][in_own], own.words[i, k][in_own]
             off = np.where(np.isnan(tried), np.inf, np.abs(tried_words - words))
-            is_nearest = (off == off.min(axis=0)) & (off <= MOST_OFF * words + 1e-9)
+            is_nearest = (off == off.min(axis=0)) & (off <= LENGTH_TOLERANCE * words + 1e-9)
             counts = np.where(is_nearest.any(axis=0), is_nearest.sum(axis=0), np.nan)
             nearest, its_words = (np.where(is_nearest, of, 0).sum(axis=0) / counts for of in (tried, tried_words))
             both = ~np.isnan(scores - nearest)

@@ -121,11 +121,11 @@ def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[n
 
 def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Correct comparisons at one n as one family (Holm 1979)."""
-    corrected = as_family([comparison.lengths[0] for comparison in comparisons])
+    corrected = holm_corrected([comparison.lengths[0] for comparison in comparisons])
     return [replace(comparison, lengths=(length,)) for comparison, length in zip(comparisons, corrected, strict=True)]
 
 
-def as_family(tested: Sequence[PairedLength]) -> tuple[PairedLength, ...]:
+def holm_corrected(tested: Sequence[PairedLength]) -> tuple[PairedLength, ...]:
     """Correct `p_holm` over all of `tested`."""
     corrected = holm([length.p for length in tested])
     return tuple(replace(length, p_holm=p_holm) for length, p_holm in zip(tested, corrected, strict=True))
@@ -183,11 +183,11 @@ def _compare(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[s
     return [
         comparison
         for start in range(0, len(pairs), step)
-        for comparison in _compare_some(a, b, short, pairs[start : start + step])
+        for comparison in _compare_pairs(a, b, short, pairs[start : start + step])
     ]
 
 
-def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+def _compare_pairs(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
     cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
         return []
@@ -197,7 +197,7 @@ def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tu
     comparisons, by_n = [], dict(sorted(short.items()))
     for pair, tested in by_pair.items():
         left_out = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {length.n for length in tested}
-        comparisons.append(Comparison(a.dataset, *pair, as_family(tested), tuple(sorted(left_out)), by_n))
+        comparisons.append(Comparison(a.dataset, *pair, holm_corrected(tested), tuple(sorted(left_out)), by_n))
     return comparisons
 
 

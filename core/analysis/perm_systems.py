@@ -11,8 +11,8 @@ their documents, and an exchange by document would average this out (docs/correl
 
 Draws go on until every verdict would be the same with any seed (MMCTest of Gandy and Hahn 2014, Scandinavian Journal of
 Statistics 41): each p has bounds that contain it in all but 1 of 10,000 cases, and the verdicts by Holm's correction of
-all lower bounds and of all upper bounds must agree. A verdict for which they disagree after `MOST` draws is called
-near.
+all lower bounds and of all upper bounds must agree. A verdict for which they disagree after `MOST_EXCHANGES` draws is
+called near.
 """
 
 import itertools
@@ -44,7 +44,7 @@ from nws.core.findings.comparisons import TWO_SIDED_LEVEL
 COUNTED = 12
 """The largest number of systems for which all exchanges are counted."""
 DRAWN_AT_ONCE = 2_000
-MOST = 50_000
+MOST_EXCHANGES = 50_000
 RISK = 1e-4
 """How often the bounds of a p do not contain it, at any one look."""
 BoolArray = NDArray[np.bool_]
@@ -87,7 +87,7 @@ def differences(
     resampled: Mapping[str, FloatArray],
     *,
     seed: int,
-    most: int = MOST,
+    most: int = MOST_EXCHANGES,
 ) -> tuple[Difference, ...]:
     """Compare every pair of metrics, in their order, at every level and by every coefficient.
 
@@ -136,7 +136,7 @@ def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray,
     extreme, exchanges = np.zeros(gaps.shape), np.zeros(gaps.shape)
     unclear = np.argwhere(np.ones(gaps.shape[:2], dtype=np.bool_))
     tests = _corrected(gaps, extreme, exchanges, is_counted)
-    for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
+    for systems in [_all_exchanges(len(gold))] if is_counted else _drawn_exchanges(len(gold), seed, most):
         for k, i in unclear:
             a, b = pairs[k]
             exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
@@ -176,7 +176,7 @@ def _all_exchanges(systems: int) -> BoolArray:
     return np.asarray((np.arange(2**systems)[:, None] >> np.arange(systems)) & 1 == 1)
 
 
-def _draws(systems: int, seed: int, most: int) -> Iterator[BoolArray]:
+def _drawn_exchanges(systems: int, seed: int, most: int) -> Iterator[BoolArray]:
     rng = np.random.default_rng(seed)
     for start in range(0, most, DRAWN_AT_ONCE):
         yield rng.random((min(DRAWN_AT_ONCE, most - start), systems)) < 0.5
@@ -192,10 +192,10 @@ def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, s
         gold: the standardised human scores.
         systems: whether each system is exchanged, (exchanges, systems).
     """
-    return _mixed(level, a, b, gold, systems) - _mixed(level, a, b, gold, ~systems)
+    return _correlations_of(level, a, b, gold, systems) - _correlations_of(level, a, b, gold, ~systems)
 
 
-def _mixed(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
+def _correlations_of(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
     """Return the correlations of scores that are `b` on the chosen `systems`, (choices, systems), and `a` elsewhere."""
     if level == "system":
         mean_a, mean_b, mean_gold = (np.round(mean_of_filled(scores)[:, 0], PLACES) for scores in (a, b, gold))

@@ -19,7 +19,7 @@ from nws.core.types import LEAD, SystemKind
 NO_TEXT = 0
 """The key of a point that is a mean over several texts."""
 
-SAME = 1e-6
+SCORE_TOLERANCE = 1e-6
 """The largest difference of scores that count as equal: the same text may score differently in another batch."""
 _AT_ONCE = 1_000_000
 _COLUMNS = ("n", "words", "text")
@@ -120,8 +120,8 @@ class Points:
         """
         if chosen.all():
             return self
-        system, systems = _used(self.system[chosen], len(self.systems))
-        article, articles = _used(self.article[chosen], len(self.articles))
+        system, systems = _renumbered(self.system[chosen], len(self.systems))
+        article, articles = _renumbered(self.article[chosen], len(self.articles))
         return replace(
             self,
             systems=tuple(self.systems[i] for i in systems),
@@ -157,7 +157,7 @@ def _characters_together(parts: Sequence[Points], depth: Mapping[tuple[str, str]
     return characters
 
 
-def _used(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[int]]:
+def _renumbered(codes: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], list[int]]:
     """Renumber codes from 0 without gaps. Return them, and the old code of each new one."""
     used = np.bincount(codes, minlength=size) > 0
     return (np.cumsum(used, dtype=np.int32) - np.int32(1))[codes], np.flatnonzero(used).tolist()
@@ -258,4 +258,4 @@ def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int
 
 
 def _is_same(text: tuple[int, float], other: tuple[int, float]) -> bool:
-    return text[0] == other[0] and abs(text[1] - other[1]) <= SAME
+    return text[0] == other[0] and abs(text[1] - other[1]) <= SCORE_TOLERANCE

@@ -108,7 +108,7 @@ _Key: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _OnTest:
+class _SystemAtN:
     """A system at one n.
 
     Attributes:
@@ -135,7 +135,7 @@ def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
     return dataset, place[kind], system, n
 
 
-def _cells(points: Points) -> dict[_Key, _OnTest]:
+def _cells(points: Points) -> dict[_Key, _SystemAtN]:
     cells = {}
     metrics = tuple(points.scores)
     columns = [*points.scores.values(), points.words.astype(np.float64)]
@@ -156,11 +156,11 @@ def _cells(points: Points) -> dict[_Key, _OnTest]:
                     articles = tuple(axes.articles[i] for i in common.tolist())
                     seeds = tuple(sorted(seed for seed, _ in with_summaries if seed is not None))
                     numbers = np.ascontiguousarray(values[rows, k][:, common])
-                    cells[axes.dataset, system, n] = _OnTest(articles, seeds, axes.kinds[rows[0]], numbers, metrics)
+                    cells[axes.dataset, system, n] = _SystemAtN(articles, seeds, axes.kinds[rows[0]], numbers, metrics)
     return cells
 
 
-def _means(key: _Key, cell: _OnTest) -> Points:
+def _means(key: _Key, cell: _SystemAtN) -> Points:
     """Return the means over seeds as points."""
     dataset, system, n = key
     count, means = len(cell.articles), cell.numbers.mean(axis=0)
@@ -177,7 +177,7 @@ def _means(key: _Key, cell: _OnTest) -> Points:
     )
 
 
-def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
+def _on_equal_articles(cells: Mapping[_Key, _SystemAtN]) -> dict[_Key, _SystemAtN]:
     """Cut cells to the articles that all cells of one dataset and n have. Cells that lack too many stay whole."""
     cut = {}
     for place in {(dataset, n) for dataset, _, n in cells}:
@@ -193,7 +193,7 @@ def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
     return cut
 
 
-def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
+def _comparisons(cells: Mapping[_Key, _SystemAtN], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
     """Compare systems by `compare_systems`, with all seeds of a policy as one system."""
     points = Points.together([_means(key, cell) for key, cell in cells.items()])
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "oracle"})

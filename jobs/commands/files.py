@@ -115,7 +115,7 @@ def score(
         for system, rows in by_system(file, read_scored(file, named, options.references_file)).items():
             place = f"{file} ({system})" if system else str(file)
             scores[system] = score_rows(place, rows, names, chosen, options.seed, own, prepared, cleaning)
-    for line in (line for score in scores.values() for line in score.told):
+    for line in (line for score in scores.values() for line in score.notes):
         err.print(line, markup=False)
     if "meteor" in names and options.lang != "ko" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms, because WordNet was not found. {HOW_TO_INSTALL}.")
@@ -182,7 +182,7 @@ def judge(
     from nws.core.metrics.judge import DEFAULT_PROMPT, make_judge
     from nws.core.text.text_marks import Preparation
     from nws.jobs.recipes.load import parse_settings
-    from nws.jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
+    from nws.jobs.tools.judged_file import Judging, open_replies, print_dry_run, read_prompt, read_texts, stored_replies
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, but not in .replies.jsonl.")
@@ -194,7 +194,7 @@ def judge(
         texts = read_texts(file, judge, how.limit, Preparation(how.clean_texts))
     path = how.output.with_suffix(".replies.jsonl")
     if how.dry_run:
-        print_dry(Judging(judge, texts, stored_replies(path)), path, as_json, PrintableConsole())
+        print_dry_run(Judging(judge, texts, stored_replies(path)), path, as_json, PrintableConsole())
         return
     with open_replies(path) as (replies, to_add):
         judging = Judging(judge, texts, replies)

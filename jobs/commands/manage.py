@@ -73,7 +73,7 @@ def status(
         if watch:
             _watch(opened.waiting(), run_id, store_flag(store), as_json)  # the driver itself logs that it waits
             return
-        view = Viewer(opened, run_id).glance()
+        view = Viewer(opened, run_id).read()
         if as_json:
             print(json.dumps(status_json(opened, view)))
         else:
@@ -83,20 +83,20 @@ def status(
 def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
     from rich.live import Live
 
-    from nws.jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
+    from nws.jobs.report.run_view import Viewer, facts_table, progress_line, status_facts, status_json
 
     viewer, is_drawn = Viewer(opened, run), out.is_terminal and not as_json
     live = Live(console=PrintableConsole(), auto_refresh=False)
     try:
         with live if is_drawn else nullcontext():
             while True:
-                view = viewer.look()
+                view = viewer.read_live()
                 if is_drawn:
                     live.update(facts_table(status_facts(opened, view, where, is_brief=True)), refresh=True)
                 elif as_json:
                     print(json.dumps(status_json(opened, view)), flush=True)
                 else:
-                    out.print(line(view))
+                    out.print(progress_line(view))
                 if view.has_ended:
                     return
                 _pause(1 if is_drawn or as_json else _SECONDS_BETWEEN_LINES)

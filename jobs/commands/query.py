@@ -13,7 +13,7 @@ import typer
 from nws.core.errors import NwsError, RecipeError
 from nws.jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
 from nws.jobs.commands.shared import ScoredRun, chosen_run, err, out, reading, shown, store_flag
-from nws.jobs.report.console import PrintableConsole, busy, written_out
+from nws.jobs.report.console import PrintableConsole, busy, escape_controls
 
 if TYPE_CHECKING:
     from nws.core.learning.policy_system import PolicySystem
@@ -64,7 +64,7 @@ def _write(kind: Format, table: "Table") -> None:
     else:
         text = table.latex()
     # In UTF-8, like all files of NWS. For a terminal, control characters are written out.
-    sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
+    sys.stdout.buffer.write((escape_controls(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()
 
 

@@ -266,6 +266,6 @@ def _compare_files(options: CompareOptions, files: list[str], as_json: bool) -> 
         best_first = not (as_json or options.systems or len(files) > 1)
         chosen, lists, equal = options.systems or [], options.list_predictions, options.equal_length
         result = compare_files(files, dataset, chosen, lists, equal_length=equal, best_first=best_first)
-    for line in result.told:
+    for line in result.notes:
         err.print(line, markup=False)
     print_result(as_json, result.as_dict(), lambda: print_texts_comparison(result, PrintableConsole()))

@@ -94,10 +94,10 @@ class ShownAnswer:
 
     def _notes(self) -> list[str]:
         shortened = [f"{note}." for note in self._report.names.shortened]
-        return [*shortened, wording.HOW_SURE, wording.what_it_is(self._report.document)]
+        return [*shortened, wording.INTERVALS_EXPLAINED, wording.content_kept_explained(self._report.document)]
 
     def _heading(self, dataset: str) -> str:
-        rests_on = wording.basis(self._report.document, dataset)
+        rests_on = wording.articles_and_lengths(self._report.document, dataset)
         return f"{dataset}: how many {self._report.document.unit} keep how much? ({rests_on})".removeprefix(": ")
 
     def _headline(self, dataset: str) -> str:

@@ -124,7 +124,7 @@ def score(
     prepared, cleaning = Preparation(clean_texts, join_references), parse_cleaning(clean_outputs)
     scored = score_rows("predictions", rows, names, options, plain(seed), own, prepared, cleaning)
     console = ArgumentConsole()
-    for line in scored.told:
+    for line in scored.notes:
         console.print(line)
     return ScoreResult(scored, index)
 
@@ -216,7 +216,7 @@ def compare(
             raise CorpusError(f"`{name}` has {len(values)} texts, and there are {len(several)} references.")
     result = compare_texts(texts["a"], texts["b"], several, sources=texts.get("sources"))
     console = ArgumentConsole()
-    for line in result.told:
+    for line in result.notes:
         console.print(line)
     return paired_frame(metric_rows(result.rows), {"kept_by_kind": result.kind_rows()}, result.signatures)
 

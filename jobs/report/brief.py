@@ -14,10 +14,10 @@ from nws.core.systems.rulers import REFERENCE_WORDS
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.metric_names import metric_name, metric_places
 from nws.jobs.report.numerals import (
+    choose_lengths,
     counted,
     decimals,
     interval_text,
-    lengths_chosen,
     percent,
     percent_interval,
     printed,
@@ -91,7 +91,7 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
     intervals = [_interval_text(by_n, lengths[-1], is_share, places) for by_n in chosen.values()]
     cell = 3 if is_share else places + 1
     taken = max(map(cell_len, names)) + 2 + max(map(cell_len, (heading, *intervals)))
-    shown = lengths_chosen(lengths, cell, width - taken)
+    shown = choose_lengths(lengths, cell, width - taken)
     has_intervals = any(intervals)
     rows = []
     for name, by_n, interval in zip(names, chosen.values(), intervals, strict=True):

@@ -133,11 +133,11 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
         elif kind == "oracle":
             looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "upper")
         else:
-            looks[system] = coloured(i)
+            looks[system] = numbered_look(i)
     return looks
 
 
-def coloured(i: int) -> Look:
+def numbered_look(i: int) -> Look:
     """The look of the i-th system."""
     turn, colour = divmod(i, len(COLOURS))
     dashes: Dashes = "-" if turn % 2 == 0 else (0, (4, 1))
@@ -176,10 +176,10 @@ def mean_chart(
 def _mean_point(at: CurvePoint, places: int) -> ChartPoint:
     articles = counted(at.articles, "article")
     text = f"{decimals(at.mean, places)} ({interval_text(at, places)}, {articles})"
-    return at_interval(at.n, at, text, hollow=not at.comparable)
+    return interval_point(at.n, at, text, hollow=not at.comparable)
 
 
-def at_interval(n: int, interval: Interval, text: str, *, hollow: bool = False, ringed: bool = False) -> ChartPoint:
+def interval_point(n: int, interval: Interval, text: str, *, hollow: bool = False, ringed: bool = False) -> ChartPoint:
     """A point at n words."""
     text += "; lacks articles that others have" * hollow
     return ChartPoint(n, interval.mean, interval.low, interval.high, hollow, ringed, text)
@@ -204,7 +204,7 @@ def difference_chart(
 
     def point(system: str, at: GainAt) -> ChartPoint:
         text = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
-        return at_interval(
+        return interval_point(
             at.n, at.difference, text, hollow=(system, at.n) in apart, ringed=at.is_reported and note != ""
         )
 

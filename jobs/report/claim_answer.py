@@ -11,11 +11,11 @@ from nws.core.findings.scores import ONE_SIDED_LEVEL
 from nws.core.text.length import LengthUnit
 from nws.core.types import RANDOM
 from nws.jobs.report.metric_names import metric_name
-from nws.jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
+from nws.jobs.report.numerals import counted, decimals, in_brackets, length_text, listed, percent, percent_interval
 from nws.jobs.report.printed_lines import print_line, print_sentence, print_title
 from nws.jobs.report.run_report import RunReport
 
-HOW_SURE = (
+CLAIMS_EXPLAINED = (
     "In brackets: 95 % CIs over articles; for a largest gain, all n that do not gain significantly less. Each step is "
     "named by the n where it ends. Steps are tested together (Holm): what is significant is wrong in at most 5 % of "
     "studies."
@@ -26,7 +26,7 @@ def headline(claim: ClaimedLengths, unit: LengthUnit) -> str:
     """Word the verdict: what more words add, what the claimed n keep, and whether the tests single these n out."""
     shares = dict.fromkeys(percent(share.mean).removesuffix(" %") for share in claim.shares)
     sure = in_brackets(" and ".join(dict.fromkeys(filter(None, map(percent_interval, claim.shares)))))
-    longest = f"{of_length(claim.longest, unit)} keep{sure}"
+    longest = f"{length_text(claim.longest, unit)} keep{sure}"
     keep = f"{'keeps' if claim.high == 1 else 'keep'} {' to '.join(shares)} % of what {longest}"
     if not claim.steps:
         few = f"With {counted(claim.articles, 'article')} nothing is tested: take at least {FEWEST_ARTICLES}."
@@ -42,7 +42,7 @@ def sentences(claim: ClaimedLengths, unit: LengthUnit) -> Iterator[tuple[str, st
     may_be = {at.metric: lengths_text(claim.lengths, at.may_be) or "unclear" for at in by_n}
     if best := [f"{at.n} by {metric_name(at.metric)} ({may_be[at.metric]})" for at in by_n]:
         yield f"Largest gain over {RANDOM}", f"at n = {listed(best)}."
-    if elbows := [f"{at.n} ({_range(at.low, at.high)}) if {end} is the longest" for end, at in claim.elbows.items()]:
+    if elbows := [f"{at.n} ({_interval(at.low, at.high)}) if {end} is the longest" for end, at in claim.elbows.items()]:
         yield f"Elbow ({percent(OF_LONGEST)} of what the longest n keeps)", f"at n = {listed(elbows)}."
     added = []
     for at in claim.steps:
@@ -62,14 +62,14 @@ def print_claims(report: RunReport, console: Console) -> None:
         for name, sentence in sentences(claim, unit):
             print_sentence(console, name, sentence)
     if report.document.claims:
-        print_line(console, HOW_SURE, style="dim")
+        print_line(console, CLAIMS_EXPLAINED, style="dim")
 
 
 def _lengths(claim: ClaimedLengths, unit: LengthUnit) -> str:
-    return f"{claim.low} to " * (claim.low < claim.high) + of_length(claim.high, unit)
+    return f"{claim.low} to " * (claim.low < claim.high) + length_text(claim.high, unit)
 
 
-def _range(low: int | None, high: int | None) -> str:
+def _interval(low: int | None, high: int | None) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 

@@ -26,21 +26,21 @@ class PrintableConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of a renderable, each without control characters."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(written_out(segment.text), segment.style)
+            yield segment if segment.control else Segment(escape_controls(segment.text), segment.style)
 
 
 ERR = PrintableConsole(stderr=True, soft_wrap=True)
 """For all that is not data."""
 
 
-def written_out(text: str) -> str:
+def escape_controls(text: str) -> str:
     """`text` with control characters escaped, except tab and new line."""
     return _NOT_TEXT.sub(lambda match: repr(match.group())[1:-1], text)
 
 
 def printable(text: str) -> str:
     """`text` on one line, with control characters escaped."""
-    return written_out(text).replace("\t", "\\t").replace("\n", "\\n")
+    return escape_controls(text).replace("\t", "\\t").replace("\n", "\\n")
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from nws.jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
-from nws.jobs.report.console import written_out
+from nws.jobs.report.console import escape_controls
 from nws.jobs.report.figure_files import FAMILIES, NotebookFigure, with_known_letters
 
 MOST_WHISKERS = 5
@@ -123,7 +123,7 @@ def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
             figure.text(0.1 / width, 1 - 0.1 / height, sheet.title, va="top", fontsize=12, fontweight="bold")
             figure.text(0.1 / width, 0.05 / height, "\n".join(footer), fontsize=7, color="#666666")
         for text in figure.findobj(Text):
-            text.set_text(with_known_letters(written_out(text.get_text())))
+            text.set_text(with_known_letters(escape_controls(text.get_text())))
         return figure
 
 
@@ -166,7 +166,7 @@ def chart_svg(chart: Chart, width: float, height: float) -> Markup:
     svg = drawn.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
     svg = re.sub(r'style="([^"]*)"', lambda style: _page_style(style[1]), svg)
     svg = re.sub(r'<g id="([A-Za-z2]+)[^"]*"', r'<g class="\1"', svg)
-    return Markup("\n".join((re.sub(r"\s*\n\s*", " ", svg), *_pointed(chart, panel, height))))
+    return Markup("\n".join((re.sub(r"\s*\n\s*", " ", svg), *_hover_areas(chart, panel, height))))
 
 
 def _page_style(style: str) -> str:
@@ -176,7 +176,7 @@ def _page_style(style: str) -> str:
     return re.sub(r"([a-z-]+): ([^;]+)(?:; )?", r'\1="\2" ', coloured).rstrip()
 
 
-def _pointed(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
+def _hover_areas(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
     """For each x a rectangle whose title has the values there, the highest first."""
     xs = sorted({at.x for line in chart.series for at in line.points})
     places = panel.transData.transform([(x, 1.0) for x in xs])[:, 0]
@@ -285,12 +285,12 @@ def _draw_line(panel: Axes, line: Series, *, has_whiskers: bool) -> None:
     dashes = look.dashes if len(points) > 1 else ""
     panel.plot([at.x for at in points], [at.y for at in points], color=look.colour, linestyle=dashes)
     marker = look.marker or ("_" if len(points) == 1 else "")
-    _mark(panel, [at for at in points if not at.hollow], color=look.colour, marker=marker)
-    _mark(panel, [at for at in points if at.hollow], color=look.colour, marker=look.marker or "o", mfc="white")
-    _mark(panel, [at for at in points if at.ringed], color=look.colour, marker="o", mfc="none", ms=10, mew=1.1)
+    _draw_markers(panel, [at for at in points if not at.hollow], color=look.colour, marker=marker)
+    _draw_markers(panel, [at for at in points if at.hollow], color=look.colour, marker=look.marker or "o", mfc="white")
+    _draw_markers(panel, [at for at in points if at.ringed], color=look.colour, marker="o", mfc="none", ms=10, mew=1.1)
 
 
-def _mark(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> None:
+def _draw_markers(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> None:
     if points and style["marker"]:
         panel.plot([at.x for at in points], [at.y for at in points], linestyle="", **style)
 
@@ -303,7 +303,7 @@ def _draw_labels(panel: Axes, lines: Sequence[Series], layout: _Layout) -> None:
     names = [label_text(line.name, layout.letters) for line in lines]
     size = mpl.rcParams["legend.fontsize"]
     line = _LINE * size / layout.height
-    heights = apart(ends[:, 1], np.array([line * (1 + name.count("\n")) for name in names]))
+    heights = spread_labels(ends[:, 1], np.array([line * (1 + name.count("\n")) for name in names]))
     near, beside = 1 + _LEADER / layout.width, 1 + _LABEL / layout.width
     leaders = [[end, (near, y)] for end, y in zip(ends, heights, strict=True)]
     colours = [line.look.colour for line in lines]
@@ -313,7 +313,7 @@ def _draw_labels(panel: Axes, lines: Sequence[Series], layout: _Layout) -> None:
         panel.text(beside, y, name, color=colour, va="center", fontsize=size, **style)
 
 
-def apart(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+def spread_labels(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Positions of labels of these heights, without overlap, between 0 and 1, as near to `wanted` as possible.
 
     They minimise the sum of squared distances (isotonic regression). Labels whose heights add up to more than 1 begin

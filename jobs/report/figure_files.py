@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from nws.core.whole_files import replacing
 from nws.jobs.report.charts import Sheet
-from nws.jobs.report.console import ERR, written_out
+from nws.jobs.report.console import ERR, escape_controls
 
 _SHOWN_DPI = 100
 _KOREAN_FAMILIES = ("Noto Sans CJK KR", "NanumGothic", "Malgun Gothic", "AppleGothic")
@@ -68,7 +68,7 @@ class NotebookFigure(Figure):
 
 def metadata(sheet: Sheet, kind: str) -> dict[str, Any]:
     """The metadata of a figure's file (`png`, `svg`, `pdf`): its title, how to read it, and its origin."""
-    about = written_out("; ".join((*sheet.notes, *sheet.made_by)))
+    about = escape_controls("; ".join((*sheet.notes, *sheet.made_by)))
     if kind == "pdf":
         return {"Title": sheet.title, "Subject": about, "CreationDate": None}
     return {"Title": sheet.title, "Description": about} | ({"Date": None} if kind == "svg" else {})

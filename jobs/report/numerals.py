@@ -66,14 +66,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}"
 
 
-def of_length(n: int, unit: "LengthUnit") -> str:
+def length_text(n: int, unit: "LengthUnit") -> str:
     """An n with what it counts: "9 words", "50 characters"."""
     return counted(n, unit.removesuffix("s"))
 
 
-def in_brackets(*told: str) -> str:
-    """What is told, behind a space: " (47.8 written, 61 %)"; "" if nothing is."""
-    return f" ({', '.join(filter(None, told))})" if any(told) else ""
+def in_brackets(*texts: str) -> str:
+    """Put texts in brackets behind a space: " (47.8 written, 61 %)"; "" if all are empty."""
+    return f" ({', '.join(filter(None, texts))})" if any(texts) else ""
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
@@ -81,7 +81,7 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
-def lengths_chosen(lengths: Sequence[int], cell: int, room: int) -> list[int]:
+def choose_lengths(lengths: Sequence[int], cell: int, room: int) -> list[int]:
     """Those of several n, evenly spread and with both ends, that stand side by side in `room` columns of a terminal."""
     wide = max(cell, len(str(lengths[-1]))) + 2
     most = max(2, room // wide)

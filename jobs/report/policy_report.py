@@ -37,8 +37,8 @@ from nws.jobs.report.numerals import (
     decimals,
     in_brackets,
     interval_text,
+    length_text,
     listed,
-    of_length,
     percent,
     printed,
     signed,
@@ -48,7 +48,7 @@ from nws.jobs.report.result_tables import means_table
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.sweep_charts import run_looks
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
-from nws.jobs.report.wording import few, not_equal
+from nws.jobs.report.wording import small_sample_caution, unequal_lengths_caution
 from nws.jobs.store import ArticleTexts, Store
 
 EXAMPLES = 5
@@ -62,40 +62,40 @@ def sentences(report: RunReport, dataset: str) -> tuple[str, ...]:
     The comparison is in content kept where the run has it, else in the report's metric, and of means over seeds.
     Fluency, where the run has it, is compared with that of `lead`.
     """
-    return tuple(_of_policy(report, system, at) for system, at in report.trained.policies_of(dataset).items())
+    return tuple(_policy_text(report, system, at) for system, at in report.trained.policies_of(dataset).items())
 
 
-def _of_policy(report: RunReport, system: str, at: Mapping[int, SystemScore]) -> str:
+def _policy_text(report: RunReport, system: str, at: Mapping[int, SystemScore]) -> str:
     dataset = next(iter(at.values())).dataset
     kept = _at_longest(report.trained.kept, dataset, system)
     score = kept or at[max(at)]
     name = report.names[system]
     who = f"{name} (trained policy, {counted(len(score.seeds), 'seed')})"
     rivals = [rival for rival in (LEAD, LEAD_SEARCH, TEXTRANK, UNTRAINED) if rival in score.versus]
-    told = [_beside(score, rival, is_share=kept is not None) for rival in rivals]
-    length = of_length(score.n, report.document.unit)
-    more = [text for is_more, text in told if is_more]
-    others = [text for is_more, text in told if not is_more]
+    comparisons = [_rival_comparison(score, rival, is_share=kept is not None) for rival in rivals]
+    length = length_text(score.n, report.document.unit)
+    more = [text for is_more, text in comparisons if is_more]
+    others = [text for is_more, text in comparisons if not is_more]
     metric = metric_name(report.metric)
     verb, more_of = ("score", f"higher in {metric}") if kept is None else ("keep", "more content")
-    said = [f"There is no other system to compare {name} with."] if not told else []
+    texts = [f"There is no other system to compare {name} with."] if not comparisons else []
     if more:
-        said.append(f"At {length}, {who} {verb}s significantly {more_of} than {listed(more)}.")
+        texts.append(f"At {length}, {who} {verb}s significantly {more_of} than {listed(more)}.")
     if others:
         subject = "It" if more else f"At {length}, {who}"
-        said.append(f"{subject} does not {verb} significantly {more_of} than {listed(others, 'or')}.")
-    return " ".join(filter(None, (*said, _gap(at, metric), _fluency(report, dataset, system))))
+        texts.append(f"{subject} does not {verb} significantly {more_of} than {listed(others, 'or')}.")
+    return " ".join(filter(None, (*texts, _gap(at, metric), _fluency(report, dataset, system))))
 
 
-def _beside(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, str]:
+def _rival_comparison(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, str]:
     """Whether a policy scores significantly higher than another system, and the difference in words."""
     at = score.versus[rival]
     shown = printed(at.difference, at.articles)
-    told = f"{100 * shown.mean:+.1f} points" if is_share else signed(shown.mean)
+    difference = f"{100 * shown.mean:+.1f} points" if is_share else signed(shown.mean)
     ends = [end for end in (shown.low, shown.high) if end is not None]
     span = " to ".join(f"{100 * end:.1f}" if is_share else decimals(end) for end in ends)
     called = "the same policy before training" if rival == UNTRAINED else rival
-    return at.is_reported and at.better, called + in_brackets(told, span and f"95 % CI {span}")
+    return at.is_reported and at.better, called + in_brackets(difference, span and f"95 % CI {span}")
 
 
 def headline(report: RunReport, dataset: str) -> str:
@@ -136,7 +136,7 @@ def _fluency(report: RunReport, dataset: str, system: str) -> str:
     return f"Its fluency is {decimals(score.score.mean)}, {beside}."
 
 
-def what_is_known(report: RunReport, dataset: str) -> Iterator[str]:
+def basis_sentences(report: RunReport, dataset: str) -> Iterator[str]:
     """Name the articles, lengths and metric that the answer for a dataset is based on, in sentences."""
     curves = report.trained.curves(dataset)
     points = [at for curve in curves for at in curve.lengths]
@@ -145,10 +145,10 @@ def what_is_known(report: RunReport, dataset: str) -> Iterator[str]:
     size = counted(most, "test article") if fewest == most else f"{fewest} to {counted(most, 'test article')}"
     span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
     yield f"The tables below are of {size} at {span}, in {metric_name(report.metric)}."
-    if caution := few(fewest):
+    if caution := small_sample_caution(fewest):
         yield caution
     if report.document.other_lengths(curves):
-        yield not_equal(report.document.unit)
+        yield unequal_lengths_caution(report.document.unit)
 
 
 def learned_name(report: RunReport, system: str) -> str:

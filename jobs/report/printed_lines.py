@@ -53,6 +53,4 @@ def role(kind: SystemKind) -> str:
 
 ROLES = {"control": "control: a floor that a system should exceed", "oracle": "oracle: it saw the reference"}
 """What the roles behind names mean."""
-ORACLE_NOTE = (
-    "An oracle saw the reference, so it cannot be used in practice. It is no upper bound: other texts may score higher."
-)
+ORACLE_NOTE = "An oracle saw the reference, so it cannot be used in practice. Other texts may score even higher."

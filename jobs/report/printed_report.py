@@ -10,7 +10,7 @@ from nws.core.text.checks.all_checks import finding_lines
 from nws.jobs.report.brief import print_brief
 from nws.jobs.report.metric_names import metric_name, short_signature
 from nws.jobs.report.numerals import counted
-from nws.jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
+from nws.jobs.report.policy_report import basis_sentences, learning_table, policy_tables, qualities_table, sentences
 from nws.jobs.report.printed_lines import print_line, print_metric, print_shortened, print_title, print_unit
 from nws.jobs.report.result_tables import (
     best_n_table,
@@ -26,7 +26,7 @@ from nws.jobs.report.result_tables import (
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import FULL_NAMES, SystemNames
 from nws.jobs.report.table import Table
-from nws.jobs.report.wording import HOW_SURE, warning_sentences, what_it_is, worded
+from nws.jobs.report.wording import INTERVALS_EXPLAINED, content_kept_explained, warning_sentences, worded
 from nws.jobs.store import ArticleTexts, EndpointUse, RunInfo, Store
 
 
@@ -61,13 +61,13 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
     """
     document, run = report.document, report.run
     print_report(report, console, where)
-    for dataset, said in document.statements.items():
+    for dataset, statements in document.statements.items():
         print_title(console, f"{dataset}: all findings")
-        for statement in said:
+        for statement in statements:
             print_line(console, worded(statement, report.names, document.unit))
     if document.kept:
         console.print()
-        for note in (HOW_SURE, what_it_is(document)):
+        for note in (INTERVALS_EXPLAINED, content_kept_explained(document)):
             print_line(console, note, style="dim")
     console.print()
     seeds = f"seed {run.seed}" if document.policies is None else f"seeds {', '.join(map(str, document.policies.seeds))}"
@@ -81,9 +81,9 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
         _print_training(report, console, examples)
     for dataset in document.datasets:
         _print_tables(_tables(report, dataset), console)
-        if told := list(warning_sentences(document, dataset, report.names)):
+        if cautions := list(warning_sentences(document, dataset, report.names)):
             print_title(console, f"{dataset}: cautions")
-            for warning in told:
+            for warning in cautions:
                 print_line(console, warning, style="yellow")
     if document.obedience:
         obedience_table(document, report.names).print(console)
@@ -117,7 +117,7 @@ def _print_training(report: RunReport, console: Console, examples: Sequence[Arti
     if trained.learning:
         learning_table(report).print(console)
     for dataset in trained.scored:
-        for known_fact in what_is_known(report, dataset):
+        for known_fact in basis_sentences(report, dataset):
             print_line(console, known_fact, style="dim")
         _print_tables([*policy_tables(report, dataset, examples), qualities_table(report, dataset)], console)
     console.print()

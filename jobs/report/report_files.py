@@ -25,7 +25,7 @@ from nws.jobs.report.result_tables import kept_table, kinds_table, means_table
 from nws.jobs.report.run_report import RunReport, run_json
 from nws.jobs.report.sweep_charts import best_by_kind, curves_sheet, kept_sheet, kinds_sheet
 from nws.jobs.report.table import Table, write_csv
-from nws.jobs.report.wording import not_equal, worded
+from nws.jobs.report.wording import unequal_lengths_caution, worded
 from nws.jobs.store import CurveRow
 from nws.jobs.store.run_metrics import metric_signature
 
@@ -104,8 +104,8 @@ def report_json(report: RunReport) -> dict[str, Any]:
     """The document as plain JSON values, with what made it, and with its statements in words."""
     document = report.document.model_dump(mode="json")
     for name in ("statements", "warnings"):
-        for dataset, said in getattr(report.document, name).items():
-            for values, statement in zip(document[name][dataset], said, strict=True):
+        for dataset, statements in getattr(report.document, name).items():
+            for values, statement in zip(document[name][dataset], statements, strict=True):
                 values["text"] = worded(statement, report.names, report.document.unit)
     for values, claim in zip(document["claims"], report.document.claims, strict=True):
         values["answer"] = claim_answer.headline(claim, report.document.unit)
@@ -211,7 +211,7 @@ def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
         for dataset, of_dataset in curves.items()
     ]
     is_uneven = any(document.other_lengths(of_dataset) for of_dataset in curves.values())
-    cautions = [not_equal(document.unit)] * is_uneven
+    cautions = [unequal_lengths_caution(document.unit)] * is_uneven
     sizes = [r"Needs \usepackage{booktabs}. A subscript is half the width of the 95 % CI. Bold stands for *."]
     return _latex(report, tables, f"{name}: {report.signature}", *notes, *cautions, *sizes)
 

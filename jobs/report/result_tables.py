@@ -18,7 +18,7 @@ from nws.jobs.report.printed_lines import ORACLE_NOTE, role
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import SystemNames
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
-from nws.jobs.report.wording import KIND_NAMES, basis, magic_number_text, not_equal
+from nws.jobs.report.wording import KIND_NAMES, articles_and_lengths, magic_number_text, unequal_lengths_caution
 
 _MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm-corrected, 5 %)."
 _APART_NOTE = "° the system lacks articles that others have, so its mean is not compared with theirs."
@@ -74,7 +74,7 @@ def kept_table(document: ReportDocument, dataset: str, names: SystemNames) -> Ta
     of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     lengths = sorted({at.n for kept in of_reference for at in kept.lengths})
     rows = [(names[kept.system] + role(kept.kind), *_kept_cells(kept, lengths)) for kept in of_reference]
-    title = f"{dataset}: content kept by n, {basis(document, dataset)}"
+    title = f"{dataset}: content kept by n, {articles_and_lengths(document, dataset)}"
     notes = (
         "Each cell: per cent of the reference's content, and its 95 % CI",
         "half: the smallest n from which on half is kept, and its 95 % CI",
@@ -245,7 +245,7 @@ def other_lengths_table(report: RunReport, dataset: str) -> Table | None:
         report.names[system] + role(document.kinds[system]): {at.n: Cell(f"{at.words:.1f}") for at in points}
         for system, points in by_system.items()
     }
-    return _table_by_n(cells, f"{dataset}: mean words, {which}", (not_equal(unit),))
+    return _table_by_n(cells, f"{dataset}: mean words, {which}", (unequal_lengths_caution(unit),))
 
 
 def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:
@@ -257,7 +257,7 @@ def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:
         yield Table(columns, rows, f"{dataset}: uncut summaries", (note,))
     pairs = [pair for pair in document.length_matched if pair.dataset == dataset]
     if pairs:
-        yield _own_length_table(pairs, report)
+        yield _length_matched_table(pairs, report)
 
 
 def _uncut_row(score: Uncut, report: RunReport) -> tuple[object, ...]:
@@ -266,7 +266,7 @@ def _uncut_row(score: Uncut, report: RunReport) -> tuple[object, ...]:
     return report.names[score.system] + role(score.kind), score.articles, Cell(f"{score.words:.1f}"), mean
 
 
-def _own_length_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
+def _length_matched_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
     names, kinds = report.names, report.document.kinds
     rows = [
         (

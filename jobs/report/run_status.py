@@ -14,12 +14,12 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from nws.jobs.report.numerals import counted, of_length, percent
+from nws.jobs.report.numerals import counted, length_text, percent
 from nws.jobs.report.system_names import names_of
 from nws.jobs.report.table import Table
 from nws.jobs.store import FailureInfo, RunInfo, Store, is_stale, seconds_of_driver
 
-_NAMED = 3
+_MOST_NAMED = 3
 """How many articles or machines of a reason are named."""
 
 
@@ -109,16 +109,16 @@ def failure_lines(failures: Sequence[FailureInfo]) -> list[str]:
 
 
 def _names_or_count(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
 
 
 COLUMNS = ("RUN", "STATE", "ARTICLES", "DATASET", "N", "ANSWER", "NAME", "SUBMITTED (UTC)", "TIME", "SUMMARIES", "NOTE")
 HALF = 0.5
 """The share of the content that an answer asks for first."""
 _MOST_LENGTHS = 4
-_WIDE = 150
+_FULL_LIST_WIDTH = 150
 """The width of a terminal, in columns, that holds the whole list."""
-_SHORT = 14
+_UNFOLDED_WIDTH = 14
 """The longest text, in columns, that is never folded."""
 
 
@@ -143,7 +143,7 @@ class ListedRun:
     @property
     def datasets(self) -> str:
         """The names of the datasets; those of files without the folder."""
-        return ", ".join(map(_short, self.run.revisions.get("datasets", {})))
+        return ", ".join(map(_short_dataset_name, self.run.revisions.get("datasets", {})))
 
     @property
     def lengths(self) -> str:
@@ -160,8 +160,8 @@ class ListedRun:
     def answer(self) -> str:
         """The answers in few words: "9 words keep half (lexrank)", of several datasets with their names."""
         return "; ".join(
-            f"{_short(answer.dataset)}: " * (len(self.answers) > 1)
-            + f"{of_length(answer.n, self.run.length_unit)} {'keeps' if answer.n == 1 else 'keep'} "
+            f"{_short_dataset_name(answer.dataset)}: " * (len(self.answers) > 1)
+            + f"{length_text(answer.n, self.run.length_unit)} {'keeps' if answer.n == 1 else 'keep'} "
             + f"{'half' if answer.keeps == HALF else percent(answer.keeps)} ({answer.name})"
             for answer in self.answers
         )
@@ -206,17 +206,17 @@ def print_runs(listed: Sequence[ListedRun], console: Console) -> None:
         table.print_lines(console)
         return
     names, rows = [*COLUMNS], [[cell.text for cell in row] for row in table.cells()]
-    if console.width < _WIDE:
+    if console.width < _FULL_LIST_WIDTH:
         names = ["RUN", "STATE", "ARTICLES", "DATASET, N", "ANSWER"]
         rows = [[*row[:3], f"{row[3]}\n{row[4]}", row[5]] for row in rows]
     shown = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for i, name in enumerate(names):
-        is_short = all(cell_len(line) <= _SHORT for row in rows for line in row[i].split("\n"))
+        is_short = all(cell_len(line) <= _UNFOLDED_WIDTH for row in rows for line in row[i].split("\n"))
         shown.add_column(name, no_wrap=is_short or name == "RUN", overflow="fold")
     for row in rows:
         shown.add_row(*row)
     console.print(shown)
 
 
-def _short(dataset: str) -> str:
+def _short_dataset_name(dataset: str) -> str:
     return PurePath(dataset).name if dataset.startswith(("/", ".", "~")) else dataset

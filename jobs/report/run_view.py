@@ -69,18 +69,18 @@ class Viewer:
         self._failures = 0
         self._reasons: tuple[FailureInfo, ...] = ()
 
-    def look(self) -> View:
+    def read_live(self) -> View:
         """The run now.
 
         Raises:
             ClusterError: its driver is gone, and the run has not ended.
             StoreError: there is no such run, or the store cannot be read.
         """
-        view = self.glance()
+        view = self.read()
         self._heartbeats.require(view.run)
         return view
 
-    def glance(self) -> View:
+    def read(self) -> View:
         """The run now, whether its driver is gone or not.
 
         Raises:
@@ -180,17 +180,17 @@ def status_json(store: Store, view: View) -> dict[str, Any]:
     }
 
 
-def line(view: View) -> str:
+def progress_line(view: View) -> str:
     """The progress of a run on one line."""
-    return ", ".join(filter(None, (view.run.state, _progress(view), _speed(view))))
+    return ", ".join(filter(None, (view.run.state, _progress_text(view), _speed_text(view))))
 
 
 def facts(view: View) -> list[tuple[str, str]]:
     """The facts that change while a run goes on, each with its name."""
     run, at = view.run, view.progress
-    rows = [("progress", _progress(view))]
+    rows = [("progress", _progress_text(view))]
     if at is not None:
-        rows.append(("speed", _speed(view) or "not known yet"))
+        rows.append(("speed", _speed_text(view) or "not known yet"))
     reused = f", {run.reused} of them reused" if run.reused else ""
     rows.append(("summaries", f"{run.summaries}{reused}"))
     return [*rows, ("warning", warning)] if (warning := rows_warning(run.arithmetic)) else rows
@@ -209,7 +209,7 @@ def state_text(view: View, where: str = "") -> str:
     return run.state + (f" ({run.error})" if run.error else "")
 
 
-def _progress(view: View) -> str:
+def _progress_text(view: View) -> str:
     return f"{stage_text(view)}, {view.run.failures} failed"
 
 
@@ -234,6 +234,6 @@ def left_text(view: View) -> str:
     return f"about {duration(view.seconds_left)}" if view.seconds_left else ""
 
 
-def _speed(view: View) -> str:
+def _speed_text(view: View) -> str:
     speed, left = rate_text(view), left_text(view)
     return f"{speed} in the last {duration(view.span.seconds)}" + (f", {left} left" if left else "") if speed else ""

@@ -18,8 +18,8 @@ from nws.core.metrics.specs import KEPT_SPEC, SPECS
 from nws.core.text.alignment import align, bare_spans
 from nws.core.text.length import bare_words, count_characters, count_words, length_of
 from nws.core.types import Summary, SystemKind
-from nws.jobs.report.console import printable, written_out
-from nws.jobs.report.numerals import counted, decimals, of_length, percent
+from nws.jobs.report.console import escape_controls, printable
+from nws.jobs.report.numerals import counted, decimals, length_text, percent
 from nws.jobs.report.printed_lines import print_line, print_shortened, print_title, role
 from nws.jobs.report.run_status import plain_values
 from nws.jobs.report.system_names import SystemNames, names_of
@@ -50,7 +50,7 @@ class ShownSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownArticle:
     """An article with its summaries at the n that was chosen, its uncut ones, and what failed.
 
     `system` is the one whose words are marked, and `names` is what systems are called.
@@ -86,7 +86,7 @@ def show(
     system: str | None = None,
     n: int | None = None,
     labels: Mapping[str, str] | None = None,
-) -> Shown:
+) -> ShownArticle:
     """An article with its summaries.
 
     Args:
@@ -115,7 +115,7 @@ def show(
         raise RecipeError(f"Run {run.id} has no summaries at n = {n}, but at n = {', '.join(map(str, there))}.")
     names = names_of([run], kinds, labels)
     chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else ""
-    article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
+    article = _find_article(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
     named = store.document([run.id]).headline(article.dataset)
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
     chosen = chosen or (named.system if named else first)
@@ -131,10 +131,10 @@ def show(
         if summary.n in (n, 0)
     ]
     summaries.sort(key=lambda shown: (shown.summary.n == 0, system_order(shown.summary.system, shown.kind)))
-    return Shown(run, article, chosen, n, tuple(summaries), tuple(store.failures(run.id, article.id)), names)
+    return ShownArticle(run, article, chosen, n, tuple(summaries), tuple(store.failures(run.id, article.id)), names)
 
 
-def _find(store: Store, run: RunInfo, name: str) -> Article:
+def _find_article(store: Store, run: RunInfo, name: str) -> Article:
     articles = store.find_articles(run.id, name, _MOST_NAMED + 1)
     if len(articles) == 1:
         return articles[0]
@@ -148,7 +148,7 @@ def _find(store: Store, run: RunInfo, name: str) -> Article:
     raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {'; '.join(listed)}. Name one by its id.")
 
 
-def print_shown(shown: Shown, console: Console) -> None:
+def print_shown(shown: ShownArticle, console: Console) -> None:
     """Print an article. Where there is no colour, the words that a summary has stand in [brackets]."""
     run, article = shown.run, shown.article
     print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}")
@@ -159,7 +159,7 @@ def print_shown(shown: Shown, console: Console) -> None:
     for failure in shown.failures:
         why = f"{failure.stage}: {failure.error_class}: {failure.message} ({counted(failure.attempts, 'attempt')})"
         console.print()
-        print_line(console, f"Failed: {written_out(why)}", style="bold red")
+        print_line(console, f"Failed: {escape_controls(why)}", style="bold red")
     for n in dict.fromkeys((shown.n, 0)):
         summaries = [written for written in shown.summaries if written.summary.n == n]
         if n or summaries:
@@ -190,10 +190,10 @@ def _print_references(references: Sequence[str], console: Console) -> None:
     several = len(references) > 1
     _print_heading(console, "References" if several else "Reference", "Scores: the best over all." * several)
     for number, reference in enumerate(references, start=1):
-        _print_indented(Text(f"{number}. " * several + written_out(reference)), console)
+        _print_indented(Text(f"{number}. " * several + escape_controls(reference)), console)
 
 
-def _print_text(shown: Shown, console: Console) -> None:
+def _print_text(shown: ShownArticle, console: Console) -> None:
     has_colour, at = console.color_system is not None, (shown.system, shown.n)
     of_system = (one for one in shown.summaries if shown.n and (one.summary.system, one.summary.n) == at)
     marked = next(of_system, None)
@@ -206,7 +206,7 @@ def _print_text(shown: Shown, console: Console) -> None:
     _print_heading(console, "Article", legend)
     text = Text()
     for piece, is_marked in pieces(shown.article.text, marked.positions if marked else ()):
-        plain = written_out(piece)
+        plain = escape_controls(piece)
         text.append(f"[{plain}]" if is_marked and not has_colour else plain, style=_MARK if is_marked else "")
     _print_indented(text, console)
 
@@ -228,12 +228,12 @@ def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bo
     yield text[end:], False
 
 
-def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> None:
+def _print_summary(shown: ShownArticle, written: ShownSummary, console: Console) -> None:
     summary, unit = written.summary, shown.run.length_unit
     name = Text(printable(shown.names[summary.system]), style="bold").append(role(written.kind), style="not bold dim")
-    length = of_length(summary.words, "words")
+    length = length_text(summary.words, "words")
     if unit != "words":
-        length += f", {of_length(length_of(summary.text, unit), unit)}"
+        length += f", {length_text(length_of(summary.text, unit), unit)}"
     if unit != "words" or summary.words != summary.n:
         name.append(f"  {length}", style="not bold dim")
     console.print()
@@ -248,4 +248,4 @@ def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> Non
     if draws is not None:
         many = f"{draws:g}" if isinstance(draws, float | int) else str(len(draws))
         _print_indented(Text(f"Scores are means over {many} draws. The first draw:", style="dim"), console)
-    _print_indented(Text(written_out(summary.text)), console)
+    _print_indented(Text(escape_controls(summary.text)), console)

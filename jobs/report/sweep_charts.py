@@ -18,10 +18,10 @@ from nws.jobs.report.charts import (
     Look,
     Series,
     Sheet,
-    coloured,
     difference_chart,
     made_by,
     mean_chart,
+    numbered_look,
     scores_notes,
     system_looks,
 )
@@ -30,10 +30,10 @@ from nws.jobs.report.numerals import counted, percent, percent_interval
 from nws.jobs.report.printed_lines import role
 from nws.jobs.report.result_tables import FEW_OF_KIND
 from nws.jobs.report.run_report import RunReport
-from nws.jobs.report.wording import KIND_NAMES, READ, basis, headline
+from nws.jobs.report.wording import KIND_NAMES, READ_PART, articles_and_lengths, headline
 from nws.jobs.store.run_metrics import metric_signature
 
-WHOLE = "person, in full"
+WHOLE_PERSON = "person, in full"
 """What another person's whole summary keeps: the same at every n."""
 _GUIDES = {50.0: "half", 90.0: "90 %"}
 """Shares that readers look for."""
@@ -59,13 +59,13 @@ def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
         text = f"{percent(person.score.mean)}, {person.words:.0f} words on average"
         ends = dict.fromkeys((min(lengths), max(lengths)))
         points = tuple(ChartPoint(n, 100 * person.score.mean, text=text) for n in ends)
-        lines.append(Series(WHOLE, looks[WHOLE], points))
+        lines.append(Series(WHOLE_PERSON, looks[WHOLE_PERSON], points))
     # Above all lines and half, and not at 100 % if they end far below.
     top = max(3 * _STEP, _top(lines, _STEP))
     return Chart(
         id=chart_id,
         title=f"Content kept by n, {dataset}",
-        heading=f"{dataset} · {basis(document, dataset)}",
+        heading=f"{dataset} · {articles_and_lengths(document, dataset)}",
         x_label=f"summary length n ({document.unit})",
         y_label="content kept (%)",
         series=tuple(lines),
@@ -82,7 +82,7 @@ def kinds_chart(report: RunReport, dataset: str, system: str, chart_id: str = ""
     lines = tuple(
         Series(
             KIND_NAMES[kind],
-            coloured(i),
+            numbered_look(i),
             tuple(_share_point(of.n, at.share, at.articles) for of in by_n if (at := of.by_kind.get(kind))),
         )
         for i, kind in enumerate(NAMED)
@@ -126,7 +126,7 @@ def run_looks(report: RunReport) -> dict[str, Look]:
     """
     trained = report.document.policies
     methods = {line.system for line in trained.learning} if trained is not None else set()
-    kinds = report.document.kinds | {WHOLE: "oracle"}
+    kinds = report.document.kinds | {WHOLE_PERSON: "oracle"}
     kinds |= {method: "system" for method in methods if not any(name.startswith(f"{method}|") for name in kinds)}
     looks = system_looks(kinds)
     looks |= {split_seed(system)[0]: look for system, look in reversed(looks.items())}
@@ -146,7 +146,7 @@ def _share_point(n: int, share: Interval, articles: int) -> ChartPoint:
 def kept_sheet(report: RunReport) -> Sheet:
     """Content kept by n, a chart for each dataset: the first figure of a report."""
     run = report.run
-    ceiling = READ if report.document.has_cut_references() else "the whole reference"
+    ceiling = READ_PART if report.document.has_cut_references() else "the whole reference"
     return Sheet(
         title=f"How many {report.document.unit} keep how much of the content?",
         rows=(tuple(kept_chart(report, dataset) for dataset in sorted(report.document.ranking)),),

@@ -18,10 +18,10 @@ from nws.jobs.store import RunInfo
 # The parts of the names of systems by their full names.
 _Parts: TypeAlias = Mapping[str, tuple[str, ...]]
 
-_OF_RUN = " @"
+_RUN_MARK = " @"
 """What stands before the run in the name of a system that two runs of a page have (`nws.jobs.report.page.page`)."""
 _PROMPT = "prompt="
-_FIRST = LIST_MARKS["first"].removeprefix("|")
+_FIRST_ITEM = LIST_MARKS["first"].removeprefix("|")
 _EXACT = "exact"
 _CHUNKS = "chunks"
 
@@ -81,13 +81,13 @@ class SystemNames:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            several = listed([self._in_both(system) for system in matches])
+            several = listed([self._short_and_full_name(system) for system in matches])
             raise RecipeError(f"{name!r} fits {len(matches)} systems of {where}: {several}. Name one of them.")
         has = ", ".join(self[system] for system in known)
         similar = did_you_mean(name, [self[system] for system in known])
         raise RecipeError(f"There is no system {name!r} in {where}. Its systems are {has}.{similar}")
 
-    def _in_both(self, system: str) -> str:
+    def _short_and_full_name(self, system: str) -> str:
         return system if self[system] == system else f"{self[system]} ({system})"
 
     def labelled(self, labels: Mapping[str, str], where: str) -> "SystemNames":
@@ -133,7 +133,7 @@ def system_names(systems: Iterable[str]) -> SystemNames:
     for family in ("segments", "generators", "policies"):
         members = {system: parts for system in shown if (parts := _parts(system, family))}
         if members:
-            hidden, shared = _not_needed(family, members)
+            hidden, shared = _redundant_parts(family, members)
             for system, parts in members.items():
                 rest = [part for part in parts if part not in hidden]
                 if any(rest):
@@ -180,23 +180,23 @@ def _family(body: str) -> str:
     parts = body.split("|")
     if body.startswith((POLICY, f"{UNTRAINED}|")):
         return "policies"
-    if any(part in (_EXACT, AT_MOST, _FIRST) or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
+    if any(part in (_EXACT, AT_MOST, _FIRST_ITEM) or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
         return "generators"
     return "segments" if len(parts) > 1 else ""
 
 
 def _parts(system: str, family: str) -> tuple[str, ...]:
     """The parts of a system's name if it is of the family; none otherwise."""
-    body = system.partition(_OF_RUN)[0]
+    body = system.partition(_RUN_MARK)[0]
     return tuple(body.removeprefix(POLICY).split("|")) if _family(body) == family else ()
 
 
 def _joined(system: str, parts: Sequence[str]) -> str:
-    _, at, run = system.partition(_OF_RUN)
+    _, at, run = system.partition(_RUN_MARK)
     return "|".join(parts) + at + run
 
 
-def _not_needed(family: str, members: _Parts) -> tuple[Collection[str], tuple[str, ...]]:
+def _redundant_parts(family: str, members: _Parts) -> tuple[Collection[str], tuple[str, ...]]:
     """The parts that the names of a family leave out, and those of them that all members have."""
     first, *others = members.values()
     if family == "segments" and not others:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LANGUAGES = 50
 """Of these rows, so many tell the language."""
-_LACKING = {
+_WITHOUT_CONTROL = {
     "random": "gains at equal n cannot be computed",
     "lead": "systems cannot be compared with the first n words of the article",
 }
@@ -59,14 +59,12 @@ def print_lengths(plan: "Plan", console: Console, option: str = "--n") -> None:
     """Say which lengths `n: auto` has become, where references have told, and what sets others."""
     if plan.lengths_end:
         lengths = ", ".join(map(str, plan.recipe.n))
-        console.print(
-            f"n = {lengths}: up to {plan.lengths_end}; choose others with {option}", markup=False, soft_wrap=True
-        )
+        console.print(f"n = {lengths}: up to {plan.lengths_end}; {option} sets others", markup=False, soft_wrap=True)
 
 
 def warn_of_controls(systems: Collection[str], console: Console) -> None:
     """Say what cannot be told without the controls that are not among these systems."""
-    for control, lacking in _LACKING.items():
+    for control, lacking in _WITHOUT_CONTROL.items():
         if control not in systems:
             console.print(f"Warning: Without the system {control}, {lacking}. Add --system {control}.", markup=False)
 

@@ -37,25 +37,25 @@ from nws.jobs.report.numerals import (
     counted,
     decimals,
     in_brackets,
+    length_text,
     listed,
-    of_length,
     percent,
     percent_interval,
     printed,
 )
 from nws.jobs.report.system_names import SystemNames
 
-WHAT_IT_IS = (
+CONTENT_KEPT_EXPLAINED = (
     "Content kept is BERTScore recall in which rare words weigh more. Texts about other things score 0 % on average, "
     "and the whole reference scores 100 %. Content kept measures neither truth nor readability: a reference with an "
     "added “not” still scores 99 %, and a reference with changed numbers 97 %."
 )
-HOW_SURE = (
+INTERVALS_EXPLAINED = (
     "Intervals are 95 % confidence intervals (CI) over articles. “With 95 % confidence from 15 on” means that a system "
     "keeps the share at 15 and at every longer length tried. Each such claim is wrong in at most 5 % of studies."
 )
-_WHOLE, _CONTENT, READ = "the whole reference", "the reference's content", "what was read of the reference"
-UNKNOWN = "Content kept is not known here, because computing it also takes references of other articles."
+_WHOLE, _CONTENT, READ_PART = "the whole reference", "the reference's content", "what was read of the reference"
+CONTENT_KEPT_UNKNOWN = "Content kept is not known here, because computing it also takes references of other articles."
 KIND_NAMES: Mapping[WordKind, str] = {
     "who": "names",
     "where": "places",
@@ -82,29 +82,31 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case KindsKept():
             return _kinds_kept(statement, names, unit)
         case FewerWords():
-            said = f"With {of_length(statement.n, unit)}, {names[statement.system]} keeps as much as the text's first "
-            said += f"{of_length(statement.m, unit)} ({names[LEAD]})"
+            sentence = (
+                f"With {length_text(statement.n, unit)}, {names[statement.system]} keeps as much as the text's first "
+            )
+            sentence += f"{length_text(statement.m, unit)} ({names[LEAD]})"
             if statement.claimed is None:
-                return f"{said}, but not with 95 % confidence."
-            enough = f"{of_length(statement.claimed, unit)} {'is' if statement.claimed == 1 else 'are'} enough"
-            return f"{said}. With 95 % confidence, {enough}."
+                return f"{sentence}, but not with 95 % confidence."
+            enough = f"{length_text(statement.claimed, unit)} {'is' if statement.claimed == 1 else 'are'} enough"
+            return f"{sentence}. With 95 % confidence, {enough}."
         case UncutContent():
-            return _own_length(statement, names)
+            return _uncut_content(statement, names)
         case SmallestLength():
             return _smallest_length(statement, names, unit)
         case MayKeepHalf():
-            length = of_length(statement.n, unit)
+            length = length_text(statement.n, unit)
             return f"{names[statement.system]} may keep half with {length}: the 95 % CI at this length includes half."
         case LeadOvertakes():
             return _lead_overtakes(statement, names, unit)
         case LeadIsLow():
-            where, lead = _at(statement.lengths, statement.worse, unit), names[LEAD]
+            where, lead = _at_lengths(statement.lengths, statement.worse, unit), names[LEAD]
             return f"{lead} keeps significantly less than {names[RANDOM]} {where}, so exceeding {lead} proves little."
         case SystemsAreTheLimit():
             another = "another" if statement.some_write_own_words else "a"
             return (
                 f"The systems are the limit, not the length. From {statement.start} to "
-                f"{of_length(statement.end, unit)}, the reference's first words gain "
+                f"{length_text(statement.end, unit)}, the reference's first words gain "
                 f"{100 * statement.of_reference:.0f} points, and "
                 f"{names_or_count(names, statement.systems, 'and')} gain less than a third of that. Try {another} "
                 "language model, or predictions of a system of your own."
@@ -115,11 +117,11 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case TakeArticles():
             return _take_articles(statement, names, unit)
         case TruthNotMeasured():
-            return _truth(statement, names)
+            return _truth_not_measured(statement, names)
         case CutTexts():
             return _cut_texts(statement)
         case FewArticles():
-            return few(statement.articles) or ""
+            return small_sample_caution(statement.articles) or ""
         case ShortTexts():
             counts = ", ".join(f"{count} at n = {n}" for n, count in sorted(statement.articles.items()))
             which = "with fewer than n words" if unit == "words" else f"that fit whole into n {unit}"
@@ -129,32 +131,32 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return f"Articles that lack a summary by some system are left out of the means: at most {most} at any n."
         case SkewedDifferences():
             pairs = [f"{names[a]} over {names[b]}" for a, b in statement.pairs]
-            told = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
-            return f"{SKEWED}: {told} (too_skewed in report.json)."
+            which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
+            return f"{SKEWED}: {which} (too_skewed in report.json)."
 
 
 SKEWED = "Some verdicts are less reliable, since differences are skewed and the error rate may exceed 7 %"
 
 
-def what_it_is(document: ReportDocument | None) -> str:
+def content_kept_explained(document: ReportDocument | None) -> str:
     """What content kept is, and what 100 % is of; the latter as far as references were read."""
     is_cut = document is not None and document.has_cut_references()
-    return WHAT_IT_IS.replace(_WHOLE, READ) if is_cut else WHAT_IT_IS
+    return CONTENT_KEPT_EXPLAINED.replace(_WHOLE, READ_PART) if is_cut else CONTENT_KEPT_EXPLAINED
 
 
 def headline(document: ReportDocument, dataset: str, names: SystemNames) -> str:
     """The answer for a dataset in one or two sentences."""
     named = document.headline(dataset)
-    return UNKNOWN if named is None else worded(named, names, document.unit)
+    return CONTENT_KEPT_UNKNOWN if named is None else worded(named, names, document.unit)
 
 
 def sentences(document: ReportDocument, dataset: str, names: SystemNames) -> list[str]:
     """All statements on a dataset behind its headline, in words."""
-    said = document.statements.get(dataset, ())
-    return [worded(one, names, document.unit) for one in said if not isinstance(one, Headline)]
+    statements = document.statements.get(dataset, ())
+    return [worded(one, names, document.unit) for one in statements if not isinstance(one, Headline)]
 
 
-def basis(document: ReportDocument, dataset: str) -> str:
+def articles_and_lengths(document: ReportDocument, dataset: str) -> str:
     """Count the articles, the lengths and the articles left out; "" if content kept is not known."""
     held = [kept["reference"] for kept in document.kept_of(dataset).values()]
     if not held:
@@ -162,9 +164,9 @@ def basis(document: ReportDocument, dataset: str) -> str:
     fewest, most = min(kept.articles for kept in held), max(kept.articles for kept in held)
     size = counted(most, "article") if fewest == most else f"{fewest} to {counted(most, 'article')}"
     lengths = sorted({at.n for kept in held for at in kept.lengths})
-    span = of_length(lengths[0], document.unit)
+    span = length_text(lengths[0], document.unit)
     if len(lengths) > 1:
-        span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], document.unit)}"
+        span = f"{len(lengths)} lengths from {lengths[0]} to {length_text(lengths[-1], document.unit)}"
     dropped = max(kept.dropped for kept in held)
     left_out = f"; left out: at most {counted(dropped, 'article')} per system (a length is missing)" if dropped else ""
     return f"{size}, {span}{left_out}"
@@ -177,7 +179,7 @@ def names_or_count(names: SystemNames, systems: Sequence[str], word: str) -> str
     return listed([names[system] for system in systems], word)
 
 
-def few(count: int, noun: str = "articles") -> str | None:
+def small_sample_caution(count: int, noun: str = "articles") -> str | None:
     """The caution for `count` of `noun`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
@@ -188,33 +190,33 @@ def few(count: int, noun: str = "articles") -> str | None:
     return f"With {count} {noun}, {intervals}: treat them as indicative."
 
 
-def not_equal(unit: LengthUnit) -> str:
+def unequal_lengths_caution(unit: LengthUnit) -> str:
     """The caution where systems do not all write equally many words at n."""
     if unit == "words":
         return "Where systems do not write n words, a longer summary may score higher because of its length alone."
     return "Summaries have at most n characters: part of a difference may come from length alone."
 
 
-def _written(n: int, words: float | None, unit: LengthUnit) -> str:
+def _written_words(n: int, words: float | None, unit: LengthUnit) -> str:
     is_reported = unit == "words" and words is not None and f"{words:.1f}" != f"{n:.1f}"
     return f"{words:.1f} written on average" if is_reported else ""
 
 
 def _headline(of: Headline, names: SystemNames, unit: LengthUnit) -> str:
-    length = of_length(of.n, unit) + in_brackets(_written(of.n, of.words, unit))
+    length = length_text(of.n, unit) + in_brackets(_written_words(of.n, of.words, unit))
     keep = "keeps" if of.n == 1 else "keep"
-    content = READ if of.references_truncated else _CONTENT
+    content = READ_PART if of.references_truncated else _CONTENT
     if of.is_half:
-        sure = f"with 95 % confidence from {of_length(of.claimed, unit)} on" if of.claimed is not None else ""
-        said = f"{length} {keep} half of {content}{in_brackets(names[of.system], sure)}."
+        sure = f"with 95 % confidence from {length_text(of.claimed, unit)} on" if of.claimed is not None else ""
+        sentence = f"{length} {keep} half of {content}{in_brackets(names[of.system], sure)}."
     else:
-        said = f"{length} {keep} {percent(of.share.mean)} of {content}"
-        said += f"{in_brackets(names[of.system], _ci(of.share, of.articles))}."
-        said += "" if of.any_keeps_half else " No system keeps half."
+        sentence = f"{length} {keep} {percent(of.share.mean)} of {content}"
+        sentence += f"{in_brackets(names[of.system], _ci(of.share, of.articles))}."
+        sentence += "" if of.any_keeps_half else " No system keeps half."
     if of.lead_n is not None and of.lead_share is not None:
         share = "half, too" if of.is_half or of.lead_share == 0.5 else percent(of.lead_share)
-        said += f" The text's first {of_length(of.lead_n, unit)} keep {share} ({names[LEAD]})."
-    return said
+        sentence += f" The text's first {length_text(of.lead_n, unit)} keep {share} ({names[LEAD]})."
+    return sentence
 
 
 def _ci(interval: Interval, articles: int) -> str:
@@ -223,7 +225,7 @@ def _ci(interval: Interval, articles: int) -> str:
 
 
 def _differences(of: Differences, names: SystemNames, unit: LengthUnit) -> str:
-    where, best = of_length(of.n, unit), names[of.system]
+    where, best = length_text(of.n, unit), names[of.system]
     if not of.more_than and not of.less_than:
         count = len(of.like) + 1
         many = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
@@ -246,7 +248,7 @@ def _over_lead(of: OverLead, names: SystemNames, unit: LengthUnit) -> str:
         who = who if is_one else f"None of {who}"
         return f"{who} {'does not differ' if is_one else 'differs'} significantly from {names[LEAD]} at any length."
     claims = [
-        f"significantly {word} than {names[LEAD]} {_at(of.lengths, shown, unit)}"
+        f"significantly {word} than {names[LEAD]} {_at_lengths(of.lengths, shown, unit)}"
         for word, shown in (("more", of.more), ("less", of.less))
         if shown
     ]
@@ -255,43 +257,43 @@ def _over_lead(of: OverLead, names: SystemNames, unit: LengthUnit) -> str:
 
 def _kinds_kept(of: KindsKept, names: SystemNames, unit: LengthUnit) -> str:
     return (
-        f"At {of_length(of.n, unit)}, {names[of.system]} keeps significantly more of the references' "
+        f"At {length_text(of.n, unit)}, {names[of.system]} keeps significantly more of the references' "
         f"{KIND_NAMES[of.most]} ({percent(of.most_share)}) than of their {KIND_NAMES[of.least]} "
         f"({percent(of.least_share)})."
     )
 
 
-def _at(tested: Sequence[int], shown: Sequence[int], unit: LengthUnit) -> str:
+def _at_lengths(tested: Sequence[int], shown: Sequence[int], unit: LengthUnit) -> str:
     if tuple(tested) == tuple(shown) and len(tested) > 1:
         return "at every length"
     return f"at {lengths_text(tuple(tested), tuple(shown))} {unit.removesuffix('s') if shown == (1,) else unit}"
 
 
-def _own_length(of: UncutContent, names: SystemNames) -> str:
+def _uncut_content(of: UncutContent, names: SystemNames) -> str:
     whose = (
         f"Another person's whole summary ({of.words:.1f} words)"
         if of.system == PERSON
         else f"{names[of.system]}, uncut ({of.words:.1f} words),"
     )
-    said = f"{whose} keeps {percent(of.share.mean)}{in_brackets(percent_interval(of.share))}"
+    sentence = f"{whose} keeps {percent(of.share.mean)}{in_brackets(percent_interval(of.share))}"
     if of.beside is None or of.other is None:
-        return f"{said}."
+        return f"{sentence}."
     at = of.beside
     points = percent(abs(at.difference.mean), 1).removesuffix(" %")
     left_out = f"{counted(at.only_a, 'article')} left out" if at.only_a else ""
     sure = in_brackets(f"95 % CI {percent_interval(at.difference).removesuffix(' %')}", left_out)
     side = "more" if at.difference.mean >= 0 else "less"
     verdict = "" if at.is_reported else ", which is not a significant difference"
-    return f"{said}: {points} points {side} than length-matched summaries by {names[of.other]}{sure}{verdict}."
+    return f"{sentence}: {points} points {side} than length-matched summaries by {names[of.other]}{sure}{verdict}."
 
 
 def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -> str:
-    length, system = of_length(of.smallest.n or 0, unit), names[of.system]
+    length, system = length_text(of.smallest.n or 0, unit), names[of.system]
     what = "half" if of.smallest.share == 0.5 else percent(of.smallest.share)
     share = {
-        "reference": f"{what} of {READ if of.references_truncated else _CONTENT}",
+        "reference": f"{what} of {READ_PART if of.references_truncated else _CONTENT}",
         "person": f"{what} of what another person keeps",
-        "longest": f"{what} of what it keeps at {of_length(of.longest, unit)}",
+        "longest": f"{what} of what it keeps at {length_text(of.longest, unit)}",
     }[of.ceiling]
     edge = f", the {'only length' if of.at == 'only' else of.at} tried" if of.at else ""
     claimed = of.smallest.claimed if not (of.ceiling == "longest" and of.smallest.claimed == of.longest) else None
@@ -304,7 +306,7 @@ def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> 
     if of.since is None:
         return f"{lead} is ahead of {system} at the longest length, but not significantly."
     return (
-        f"{lead} overtakes {system} near {of_length(of.at, unit)}: {lead} keeps significantly less up to {of.until}, "
+        f"{lead} overtakes {system} near {length_text(of.at, unit)}: {lead} keeps significantly less up to {of.until}, "
         f"and significantly more from {of.since} on."
     )
 
@@ -314,7 +316,7 @@ def _cut_texts(of: CutTexts) -> str:
     which = f"{of.references} of {counted(of.articles, 'reference')}", counted(of.summaries, "summary")
     shares = zip((of.of_reference, of.of_summary), which, strict=True)
     parts = [f"{texts} ({percent(share)} was read)" for share, texts in shares if share is not None]
-    note = f" Shares are of {READ}, and not of all of it." if of.references else ""
+    note = f" Shares are of {READ_PART}, and not of all of it." if of.references else ""
     return f"BERTScore and content kept read only the beginning of texts that are too long: {listed(parts)}.{note}"
 
 
@@ -322,11 +324,11 @@ def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> st
     if of.articles is None or of.n is None:
         return f"With {counted(of.has, 'article')} nothing is called significant: take at least {FEWEST_ARTICLES}."
     rounded = round(of.articles, 1 - len(str(of.articles)) + 1)
-    length = f"the {of_length(of.n, unit)} named for {names[of.system]}"
+    length = f"the {length_text(of.n, unit)} named for {names[of.system]}"
     return f"About {rounded:,} articles would narrow the 95 % CI of {length} to two neighbouring lengths."
 
 
-def _truth(of: TruthNotMeasured, names: SystemNames) -> str:
+def _truth_not_measured(of: TruthNotMeasured, names: SystemNames) -> str:
     shown = [f"{names[system]} {decimals(value, 2)}" for system, value in of.faithfulness.items()]
     who = names_or_count(names, of.systems, "and")
     measured = f"Mean faithfulness: {', '.join(shown)}." if shown else "Measure faithfulness with --faithfulness-model."

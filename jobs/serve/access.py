@@ -86,26 +86,26 @@ class Access:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer = self._own_answer(Request(scope)) or self._app
+        answer = self._refusal_or_login(Request(scope)) or self._app
         await answer(scope, receive, send_with_headers)
 
-    def _own_answer(self, request: Request) -> Response | None:
+    def _refusal_or_login(self, request: Request) -> Response | None:
         site, mode = (request.headers.get(f"sec-fetch-{name}") for name in ("site", "mode"))
         if site == "cross-site" and mode != "navigate":
             return PlainTextResponse("Pages of other sites may not send requests to this server.", 403)
         if self._token is None:
             return None
-        if _same(request.query_params.get("token", ""), self._token):
-            return self._let_in(request)
+        if _is_equal(request.query_params.get("token", ""), self._token):
+            return self._log_in(request)
         kind, _, bearer = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and _same(bearer.strip(), self._token):
+        if kind.lower() == "bearer" and _is_equal(bearer.strip(), self._token):
             return None
-        if _same(request.cookies.get(self._cookie, ""), self._ticket):
+        if _is_equal(request.cookies.get(self._cookie, ""), self._ticket):
             return None
         message = "This server needs a token: open it once as /?token=TOKEN."
         return PlainTextResponse(message, 401, {"WWW-Authenticate": "Bearer"})
 
-    def _let_in(self, request: Request) -> Response:
+    def _log_in(self, request: Request) -> Response:
         """Set the cookie, and go to the same page without the token in its address.
 
         By a page that goes on, since a browser that followed a link from elsewhere would send no strict cookie to
@@ -122,6 +122,6 @@ class Access:
         return answer
 
 
-def _same(given: str, wanted: str) -> bool:
+def _is_equal(given: str, wanted: str) -> bool:
     """In a time that does not tell how much of it is right."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())

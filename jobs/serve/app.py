@@ -22,7 +22,7 @@ from starlette.routing import Route
 from nws.core.errors import NwsError, StoreError, StoreUnavailableError
 from nws.jobs.report.brief import brief_sentences
 from nws.jobs.report.charts import Chart
-from nws.jobs.report.console import printable, written_out
+from nws.jobs.report.console import escape_controls, printable
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.page import collect, content_policy, render
 from nws.jobs.report.run_report import RunReport
@@ -30,11 +30,11 @@ from nws.jobs.report.run_status import ListedRun, duration, failure_lines, liste
 from nws.jobs.report.run_view import View, Viewer, facts, left_text, rate_text, span_until_now, stage_text, state_text
 from nws.jobs.report.sweep_charts import kept_chart
 from nws.jobs.report.system_names import names_of
-from nws.jobs.report.wording import HOW_SURE, what_it_is
+from nws.jobs.report.wording import INTERVALS_EXPLAINED, content_kept_explained
 from nws.jobs.serve.access import HEADERS, middleware, require_safe
 from nws.jobs.store import Progress, RunInfo, Store
 
-REASONS = 10
+MOST_REASONS = 10
 RUNS_OF_A_PAGE = 50
 _LOG_LINES = 200
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -55,20 +55,20 @@ def list_values(store: Store, asked: Mapping[str, str]) -> dict[str, Any]:
     number = max(1, int(page)) if page.isascii() and page.isdigit() and len(page) < 6 else 1
     runs, total = store.search_runs(words.split(), (number - 1) * RUNS_OF_A_PAGE, RUNS_OF_A_PAGE)
     progress = store.progress_of([run.id for run in runs if run.state == "running"])
-    lines = [_line(listed, progress.get(listed.run.id)) for listed in listed_runs(store, runs)]
+    lines = [_list_row(listed, progress.get(listed.run.id)) for listed in listed_runs(store, runs)]
     pages = max(1, -(-total // RUNS_OF_A_PAGE))
     return {"lines": lines, "total": total, "pages": pages, "words": words, "page": number}
 
 
-def _line(listed: ListedRun, progress: Progress | None) -> dict[str, Any]:
-    """A run in the list; `told` is how fast it is, or its answer."""
+def _list_row(listed: ListedRun, progress: Progress | None) -> dict[str, Any]:
+    """A run in the list; `outcome` is how fast it is, or its answer."""
     run, state = listed.run, state_name(listed.run)
     silent = max(0.0, (datetime.now(UTC) - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
     progress = progress if state == "running" else None
     view = View(run, progress, span_until_now(run, progress, silent))
     speed = [rate_text(view), left_text(view) and f"{left_text(view)} left"]
-    told = [listed.answer] if listed.answer else speed
-    return {"listed": listed, "state": state, **_progress(view), "told": told, "time": duration(run)}
+    outcome = [listed.answer] if listed.answer else speed
+    return {"listed": listed, "state": state, **_progress(view), "outcome": outcome, "time": duration(run)}
 
 
 def _progress(view: View) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _progress(view: View) -> dict[str, Any]:
 
 def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     """A run as it is now; its answer is the one that was stored when it ended, else None."""
-    view = viewer.glance()
+    view = viewer.read()
     run = view.run
     document = store.stored_document(run.id) if view.has_ended else None
     report = RunReport(run, document, names_of([run], document.kinds)) if document is not None else None
@@ -96,12 +96,12 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "has_ended": view.has_ended,
         "is_live": not view.has_ended or (run.summaries > 0 and document is None),
         "answer": document,
-        "said": _said(report) if report is not None else [],
-        "how_sure": f"{HOW_SURE} {what_it_is(document)}",
+        "findings": _findings(report) if report is not None else [],
+        "explained": f"{INTERVALS_EXPLAINED} {content_kept_explained(document)}",
         **_progress(view),
         "facts": [*facts(view), ("time", duration(run))],
         "reasons": failure_lines(view.reasons),
-        "most_reasons": REASONS,
+        "most_reasons": MOST_REASONS,
         "newest": newest,
         "written": written,
         "names": names_of([run], [summary["system"] for summary in written]),
@@ -109,7 +109,7 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     }
 
 
-def _said(report: RunReport) -> list[tuple[str, list[str], Chart]]:
+def _findings(report: RunReport) -> list[tuple[str, list[str], Chart]]:
     """For each dataset its most important findings in sentences, and its chart."""
     return [
         (dataset, brief_sentences(report, dataset), kept_chart(report, dataset, f"d{i}"))
@@ -129,7 +129,7 @@ def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
 
 
 PATIENCE_SECONDS = 1.0
-"""For how long a reader waits while another one has a report written, before being told to come again."""
+"""For how long a reader waits while another one has a report written, before it is asked to come again."""
 _MOST_KEPT = 12
 _TITLES = {400: "No run is chosen", 404: "Not found", 409: "This cannot be shown", 503: "The store cannot be read now"}
 
@@ -150,7 +150,7 @@ class Pages:
     def run(self, request: Request) -> Response:
         """A run, while it is in work and when it has ended."""
         run = self._find(request.path_params["run_id"])
-        viewer = self._viewers.setdefault(run.id, Viewer(self._store, run.id, REASONS))
+        viewer = self._viewers.setdefault(run.id, Viewer(self._store, run.id, MOST_REASONS))
         return self._page(request, "run.html.j2", **run_values(self._store, viewer))
 
     def report(self, request: Request) -> Response:
@@ -160,20 +160,20 @@ class Pages:
             raise HTTPException(400, "Tick runs on the list of all runs, then press “Report on the ticked runs”.")
         html = self._report(runs)
         if html is None:
-            told = "The report is being written. This page loads again by itself."
-            return self._page(request, "frame.html.j2", 202, title="One moment", told=told, asks_again=True)
+            message = "The report is being written. This page loads again by itself."
+            return self._page(request, "frame.html.j2", 202, title="One moment", message=message, asks_again=True)
         policy = f"{content_policy()}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         return HTMLResponse(html, headers={"Content-Security-Policy": policy})
 
     def failed(self, request: Request, error: Exception) -> Response:
         """Say in words what is wrong: with the store, with the address, or with what is asked."""
-        told, status, headers = str(error), 503 if isinstance(error, StoreUnavailableError) else 409, None
+        message, status, headers = str(error), 503 if isinstance(error, StoreUnavailableError) else 409, None
         if isinstance(error, HTTPException):
-            told, status, headers = error.detail, error.status_code, error.headers
+            message, status, headers = error.detail, error.status_code, error.headers
         title = _TITLES.get(status, "This server is read-only")
         if _is_poll(request):
-            return PlainTextResponse(f"{title}: {told}", status)
-        answer = self._page(request, "frame.html.j2", status, title=title, told=told)
+            return PlainTextResponse(f"{title}: {message}", status)
+        answer = self._page(request, "frame.html.j2", status, title=title, message=message)
         answer.headers.update(headers or {})
         return answer
 
@@ -212,9 +212,9 @@ class Pages:
         values = {"store": self._store.shown_url, "is_live": False, "asks_again": False, **values}
         page = _ENVIRONMENT.get_template(template)
         if not _is_poll(request):
-            return HTMLResponse(written_out(page.render(values)), status)
+            return HTMLResponse(escape_controls(page.render(values)), status)
         live = page.blocks.keys() - _ENVIRONMENT.get_template("frame.html.j2").blocks.keys()
-        parts = {name: written_out("".join(page.blocks[name](page.new_context(values)))) for name in live}
+        parts = {name: escape_controls("".join(page.blocks[name](page.new_context(values)))) for name in live}
         return JSONResponse({"parts": parts, "is_live": values["is_live"]}, status)
 
 
@@ -222,7 +222,7 @@ def _is_poll(request: Request) -> bool:
     return request.headers.get("accept") == "application/json"
 
 
-async def _broken(request: Request, error: Exception) -> Response:
+async def _server_error(request: Request, error: Exception) -> Response:
     # It is outside of the middleware, and has its headers from here.
     return PlainTextResponse("This server has an error: its terminal says more.", 500, HEADERS)
 
@@ -243,7 +243,7 @@ def make_app(store: Store, token: str | None, port: int) -> Starlette:
         Route("/script.js", lambda request: Response(SCRIPT, media_type="text/javascript")),
         Route("/runs/{run_id}", pages.run),
     ]
-    handlers: dict[Any, Any] = {HTTPException: pages.failed, NwsError: pages.failed, 500: _broken}
+    handlers: dict[Any, Any] = {HTTPException: pages.failed, NwsError: pages.failed, 500: _server_error}
     return Starlette(routes=routes, middleware=middleware(token, port), exception_handlers=handlers)
 
 

@@ -266,8 +266,8 @@ def print_card(card: HealthCard, console: Console) -> None:
     rows = [
         ("rows", f"{card.rows:,}{repeats}"),
         ("articles", f"{card.articles:,}"),
-        ("references of an article", _text(card.references_each)),
-        ("words of an article", _text(card.words)),
+        ("references of an article", _spread_text(card.references_each)),
+        ("words of an article", _spread_text(card.words)),
         ("languages", ", ".join(f"{code} {percent(count / looked_at)}" for code, count in languages)),
         ("near copies in the file", f"{card.near_copies} {first}"),
     ]
@@ -282,7 +282,7 @@ def print_card(card: HealthCard, console: Console) -> None:
         (
             name,
             f"{of.count:,}",
-            _text(of.words),
+            _spread_text(of.words),
             f"{of.compression:.1f}",
             decimals(of.fragment_coverage, 2),
             f"{of.fragment_density:.1f}",
@@ -300,6 +300,6 @@ def print_card(card: HealthCard, console: Console) -> None:
         print_line(console, "No check found anything.")
 
 
-def _text(spread: Spread) -> str:
+def _spread_text(spread: Spread) -> str:
     ends = f" ({spread.least:,}–{spread.greatest:,})" if spread.least < spread.greatest else ""
     return f"{spread.median:,.0f}{ends}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from nws.core.analysis.kept_by_kind import differences_of
-from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
+from nws.core.analysis.paired import PairedScores, holm_corrected, paired_lengths
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES, PairedLength
 from nws.core.findings.content import CONTENT_KEPT
@@ -29,7 +29,7 @@ from nws.jobs.report.numerals import counted, decimals, p_text, printed, signed
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.result_tables import FEW_OF_KIND, kind_cell
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import KIND_NAMES, SKEWED, few
+from nws.jobs.report.wording import KIND_NAMES, SKEWED, small_sample_caution
 from nws.jobs.tools.score import FileScore, score_rows
 
 QUALITIES = {
@@ -38,7 +38,7 @@ QUALITIES = {
 }
 """The metrics, with the columns that they are in runs. Holm's correction is over them."""
 WORDS = "words"
-_AS_LONG = 0.1
+_LENGTH_TOLERANCE = 0.1
 """Two texts are length-matched if they differ by at most this share of the longer text's words."""
 
 
@@ -52,9 +52,9 @@ class TextsComparison:
         signatures: how each metric was computed.
         unknown: how many ids of predictions the dataset lacks.
         missing: how many articles of the dataset lack a prediction by `a` or by `b`.
-        kinds: for each kind of word, what `a` and `b` keep of it, and the difference; empty where kinds are not told.
+        kinds: for each kind of word, what `a` and `b` keep of it, and the difference; empty where kinds are not known.
         word_kinds: the signature of the kinds.
-        told: what is odd in the texts or references, such as texts without a word.
+        notes: what is odd in the texts or references, such as texts without a word.
     """
 
     a: str
@@ -64,7 +64,7 @@ class TextsComparison:
     signatures: Mapping[str, str]
     unknown: int = 0
     missing: int = 0
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     kinds: Mapping[WordKind, tuple[Interval, Interval, Interval]] = field(default_factory=dict)
     word_kinds: str = ""
 
@@ -185,25 +185,25 @@ def compare_texts(
         CorpusError: a row (named behind its system) has no reference, or a value that is no text.
     """
     metrics = [name for name in QUALITIES if name != "kept" or len({tuple(text[:1]) for text in references}) > 1]
-    scored = [_scored(name, texts, references, sources, metrics) for name, texts in zip(names, (a, b), strict=True)]
+    scored = [_scores(name, texts, references, sources, metrics) for name, texts in zip(names, (a, b), strict=True)]
     values = {QUALITIES[name]: np.stack([of.metrics[name].rows[:, -1] for of in scored]) for name in metrics}
     words = np.array([[count_words(one.row.prediction) for one in of.predictions] for of in scored], dtype=np.float64)
     values[WORDS] = words
     if best_first and CONTENT_KEPT in values and np.diff(values[CONTENT_KEPT].mean(axis=1)) > 0:
         names, scored, values = names[::-1], scored[::-1], {name: sides[::-1] for name, sides in values.items()}
     kinds_a, kinds_b = (of.kinds for of in scored)
-    is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * words.max(axis=0)
-    rows, as_long = _compared(values, names), {}
+    is_as_long = np.abs(words[0] - words[1]) <= _LENGTH_TOLERANCE * words.max(axis=0)
+    rows, as_long = _compare(values, names), {}
     if equal_length and is_as_long.any():
-        as_long = _compared({name: sides[:, is_as_long] for name, sides in values.items()}, names)
+        as_long = _compare({name: sides[:, is_as_long] for name, sides in values.items()}, names)
     signatures = {QUALITIES[name]: scored[0].metrics[name].signature for name in metrics}
-    told = tuple(dict.fromkeys(line for of in scored for line in of.told))
+    notes = tuple(dict.fromkeys(line for of in scored for line in of.notes))
     differences = differences_of(kinds_a, kinds_b).items()
     kinds = {kind: (kinds_a[kind].interval, kinds_b[kind].interval, minus) for kind, minus in differences}
-    return TextsComparison(*names, rows, as_long, signatures, told=told, kinds=kinds, word_kinds=scored[0].word_kinds)
+    return TextsComparison(*names, rows, as_long, signatures, notes=notes, kinds=kinds, word_kinds=scored[0].word_kinds)
 
 
-def _scored(
+def _scores(
     name: str,
     texts: Sequence[str],
     references: Sequence[Sequence[str]],
@@ -217,12 +217,12 @@ def _scored(
     return score_rows(name, rows, metrics, Options(), 0)
 
 
-def _compared(values: Mapping[str, NDArray[np.float64]], names: tuple[str, str]) -> dict[str, PairedLength]:
+def _compare(values: Mapping[str, NDArray[np.float64]], names: tuple[str, str]) -> dict[str, PairedLength]:
     """The comparison of both systems' scores, (2, articles), by metric."""
     words = values[WORDS].mean(axis=1).tolist()
     pairs = [PairedScores(names, 0, a, b, 0, 0, None, *words) for a, b in values.values()]
     *qualities, of_words = paired_lengths(pairs)
-    return dict(zip(values, (*as_family(qualities), of_words), strict=True))
+    return dict(zip(values, (*holm_corrected(qualities), of_words), strict=True))
 
 
 def print_texts_comparison(result: TextsComparison, console: Console) -> None:
@@ -253,10 +253,10 @@ def print_texts_comparison(result: TextsComparison, console: Console) -> None:
 
 def _print_cautions(rows: Mapping[str, PairedLength], console: Console) -> None:
     """Print what limits the verdicts: few articles, and skewed differences."""
-    if caution := few(next(iter(rows.values())).articles):
+    if caution := small_sample_caution(next(iter(rows.values())).articles):
         print_line(console, caution, style="yellow")
     if skewed := [
-        _called(metric) for metric, at in rows.items() if metric != WORDS and at.is_reported and at.too_skewed
+        _metric_heading(metric) for metric, at in rows.items() if metric != WORDS and at.is_reported and at.too_skewed
     ]:
         print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
 
@@ -266,7 +266,7 @@ def sentences(result: TextsComparison) -> tuple[str, ...]:
     metric = CONTENT_KEPT if CONTENT_KEPT in result.rows else next(iter(result.rows))
     at, is_share = result.rows[metric], metric == CONTENT_KEPT
     difference = _number(metric, at.difference.mean, "+") + " points" * is_share
-    ends = _ends(metric, at)
+    ends = _interval_text(metric, at)
     sure = f", 95 % CI {ends}" if ends else ""
     verb, what = ("keeps", "of the reference's content") if is_share else ("scores", f"in {metric_name(metric)}")
     if at.is_reported:
@@ -287,10 +287,10 @@ def sentences(result: TextsComparison) -> tuple[str, ...]:
 def _table(result: TextsComparison, rows: Mapping[str, PairedLength], title: str) -> Table:
     cells = [
         (
-            _called(metric) + " (%)" * (metric == CONTENT_KEPT),
+            _metric_heading(metric) + " (%)" * (metric == CONTENT_KEPT),
             *(Cell(_number(metric, mean)) for mean in (at.mean_a, at.mean_b)),
             Cell(_number(metric, at.difference.mean, "+")),
-            Cell(_ends(metric, at) or "–"),
+            Cell(_interval_text(metric, at) or "–"),
             Cell(p_text(at.p)),
             Cell("") if metric == WORDS else Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
         )
@@ -300,7 +300,7 @@ def _table(result: TextsComparison, rows: Mapping[str, PairedLength], title: str
     return Table(columns, cells, f"{title} ({counted(next(iter(rows.values())).articles, 'article')})")
 
 
-def _called(metric: str) -> str:
+def _metric_heading(metric: str) -> str:
     return WORDS if metric == WORDS else metric_name(metric)
 
 
@@ -311,7 +311,7 @@ def _number(metric: str, value: float, sign: str = "") -> str:
     return signed(value) if sign else decimals(value)
 
 
-def _ends(metric: str, at: PairedLength) -> str:
+def _interval_text(metric: str, at: PairedLength) -> str:
     """The ends of the interval; "" without one, or of too few articles."""
     shown = printed(at.difference, at.articles)
     if shown.low is None or shown.high is None:

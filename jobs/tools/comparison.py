@@ -34,7 +34,7 @@ from nws.jobs.report.printed_lines import (
 from nws.jobs.report.result_tables import comparison_table, systems_table
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.report.table import MISSING, Cell, Table
-from nws.jobs.report.wording import SKEWED, few, not_equal
+from nws.jobs.report.wording import SKEWED, small_sample_caution, unequal_lengths_caution
 from nws.jobs.store import RunInfo, Store
 from nws.jobs.store.run_metrics import metric_signature
 
@@ -143,7 +143,7 @@ def compare_runs(
     signature = _signature(a, b, checked)
     points_a = points_b = _points(store, a, checked)
     if other_run:
-        points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
+        points_b = _align(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
     called = {*points_a.systems, *points_b.systems}
     called |= {split_seed(system)[0] for system in called}
     names = names_of([a, b] if other_run else [a], called, labels)
@@ -177,7 +177,7 @@ def compare_runs(
     return RunComparison(a, b, checked, signature, comparisons, length_matched, kinds, reasons, names, is_of_all, saved)
 
 
-def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
+def _align(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
     """The points of run B, under the datasets and article ids of run A where A has the same content under other names.
 
     An id also hashes the names of dataset, split and row, so a renamed file has other ids.
@@ -194,16 +194,16 @@ def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hash
 def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, Points]], names: SystemNames) -> str:
     """The reason why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
-    has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
+    has = [f"{run or names[system]} has {_extent_text(points, system)}" for system, (run, points) in of_sides]
     why = "the systems have no article in common at any n compared (same text and references, at least n words)"
     return f"{why}: {', '.join(has)}"
 
 
-def _extent(points: Points, system: str) -> str:
+def _extent_text(points: Points, system: str) -> str:
     """Describe the articles of a system: their number, datasets and n."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
-    lengths = joined(np.unique(own.n).tolist())
+    lengths = joined_lengths(np.unique(own.n).tolist())
     return f"{counted(len(own.articles), 'article')} of {datasets} at n = {lengths}" if lengths else "no such summary"
 
 
@@ -273,12 +273,12 @@ def _require_lengths(lengths: Sequence[int], points_a: Points, points_b: Points)
     shared = {*points_a.n.tolist()} & {*points_b.n.tolist()}
     if missing := sorted(set(lengths) - shared):
         raise RecipeError(
-            f"There are no summaries by both systems at n = {joined(missing)}. Both have summaries at "
-            f"{f'n = {joined(sorted(shared))}' if shared else 'no n'}."
+            f"There are no summaries by both systems at n = {joined_lengths(missing)}. Both have summaries at "
+            f"{f'n = {joined_lengths(sorted(shared))}' if shared else 'no n'}."
         )
 
 
-def joined(lengths: Sequence[int]) -> str:
+def joined_lengths(lengths: Sequence[int]) -> str:
     """Join lengths by commas; 0 is said to be uncut."""
     return ", ".join(str(n) if n else "0 (uncut)" for n in lengths)
 
@@ -288,7 +288,7 @@ def _run_json(run: RunInfo) -> dict[str, Any]:
 
 
 _PLACES = 4
-_WORTH_SAYING = 0.01
+_LEAST_EQUAL_SHARE = 0.01
 """The least share of equal texts."""
 
 
@@ -306,9 +306,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     if result.is_of_all:
         for of in (result.comparisons, result.length_matched):
             _print_all(result, of, console)
-        print_line(
-            console, f"To compare two systems at every n: nws compare {result.a.id} --system A --system B{where}"
-        )
+        print_line(console, f"Compare two systems at every n: nws compare {result.a.id} --system A --system B{where}")
     else:
         for comparison in (*result.comparisons, *result.length_matched):
             _print_pair(result, comparison, console)
@@ -329,8 +327,8 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
         systems_table(shown, called, lead, title, _PLACES).print(console)
         tested = [comparison.lengths[0] for comparison in shown]
         if n and (result.a.length_unit != "words" or not all(at.at_equal_length for at in tested)):
-            print_line(console, not_equal(result.a.length_unit), style="yellow")
-        if caution := few(min(at.articles for at in tested)):
+            print_line(console, unequal_lengths_caution(result.a.length_unit), style="yellow")
+        if caution := small_sample_caution(min(at.articles for at in tested)):
             print_line(console, caution, style="yellow")
         skewed = [name for name, at in zip(called, tested, strict=True) if at.is_reported and at.too_skewed]
         if skewed:
@@ -341,13 +339,13 @@ def _words_table(result: RunComparison, dataset: str) -> Table:
     """The words that A needs to keep as much as B does with each of its numbers of words."""
     of_dataset = [saved for saved in result.words_saved if saved.dataset == dataset]
     a, b = result.names[of_dataset[0].a], result.names[of_dataset[0].b]
-    rows = [(Cell(str(at.m)), _or_more(at, at.smallest.n), _or_more(at, at.smallest.claimed)) for at in of_dataset]
+    rows = [(Cell(str(at.m)), _n_cell(at, at.smallest.n), _n_cell(at, at.smallest.claimed)) for at in of_dataset]
     title = f"{dataset}: words that {a} needs to keep as much as {b}"
     note = "with 95 % confidence: the claims of all rows hold together (Bonferroni)."
     return Table((f"words of {b}", f"words of {a}", "with 95 % confidence"), rows, title, (note,))
 
 
-def _or_more(saved: WordsSaved, n: int | None) -> Cell:
+def _n_cell(saved: WordsSaved, n: int | None) -> Cell:
     is_too_few = saved.smallest.n is not None and saved.articles < FEWEST_ARTICLES
     return Cell(str(n)) if n is not None else MISSING if is_too_few else Cell("no n tried")
 
@@ -372,14 +370,14 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
     if comparison.is_uncut:
         yield "Uncut texts have different lengths: a longer one may score higher because of its length alone."
     elif not own and (unit != "words" or not all(length.at_equal_length for length in comparison.lengths)):
-        yield not_equal(unit)
+        yield unequal_lengths_caution(unit)
     only_a, only_b = (max(getattr(length, side) for length in comparison.lengths) for side in ("only_a", "only_b"))
     if own and only_a:
         yield f"Left out: {counted(only_a, 'article')} for which no summary by B is within 10 % of A's length."
     elif only_a or only_b:
         yield f"Left out: at most {counted(only_a, 'article')} that only A has, and {only_b} that only B has."
     if comparison.left_out:
-        lengths = joined(comparison.left_out)
+        lengths = joined_lengths(comparison.left_out)
         yield f"Lengths left out because no article of at least n words has summaries by both: n = {lengths}."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
@@ -387,12 +385,12 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
         yield f"Articles left out because they {why}: {counts}."
     same = [(length.same_text, length.articles) for length in comparison.lengths if length.same_text is not None]
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
-    if share >= _WORTH_SAYING:
+    if share >= _LEAST_EQUAL_SHARE:
         yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
-    if caution := few(min(length.articles for length in comparison.lengths)):
+    if caution := small_sample_caution(min(length.articles for length in comparison.lengths)):
         yield caution
     if skewed := [length.n for length in comparison.lengths if length.is_reported and length.too_skewed]:
-        yield f"{SKEWED}: n = {joined(skewed)}."
+        yield f"{SKEWED}: n = {joined_lengths(skewed)}."
 
 
 def _print_how_to_read(result: RunComparison, console: Console) -> None:

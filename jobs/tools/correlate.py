@@ -22,7 +22,7 @@ from nws.core.analysis.correlation import (
     resampled_correlations,
     shares_of_pairs,
 )
-from nws.core.analysis.perm_systems import COUNTED, MOST, Difference, differences
+from nws.core.analysis.perm_systems import COUNTED, MOST_EXCHANGES, Difference, differences
 from nws.core.errors import CorpusError, RecipeError
 from nws.core.findings.comparisons import TWO_SIDED_LEVEL
 from nws.core.findings.scores import CONFIDENCE
@@ -39,7 +39,7 @@ WORDS = "words"
 """How many words a summary has: beside the metrics, since it shows what length alone explains."""
 TEXTS = ("prediction", "summary")
 """Fields whose words are counted where there is no field `WORDS`; the first that is there."""
-GAPS = ("", "nan", "null", "none", "na", "n/a", "<na>", "#n/a")
+GAP_MARKS = ("", "nan", "null", "none", "na", "n/a", "<na>", "#n/a")
 """What stands in a cell without a score, in small letters."""
 FEWEST = 3
 """With two systems or documents, every correlation is 1, -1 or undefined."""
@@ -47,11 +47,11 @@ RESAMPLES = 1_000
 SIGNATURE = (
     "correlation|system:of-means-over-documents|summary:mean-over-documents|kendall:tau-b"
     f"|interval:boot-both-percentile-{CONFIDENCE}|resamples:{RESAMPLES}"
-    f"|test:perm-systems-two-sided-all-up-to-{COUNTED}-systems-else-at-most-{MOST}"
+    f"|test:perm-systems-two-sided-all-up-to-{COUNTED}-systems-else-at-most-{MOST_EXCHANGES}"
 )
 _LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}
 _FEW_SYSTEMS = 30
-_HOW_TO_HAVE = f"The file must have the summaries as {TEXTS[0]!r}, or their numbers of words as {WORDS!r}."
+_WORDS_NEEDED = f"The file must have the summaries as {TEXTS[0]!r}, or their numbers of words as {WORDS!r}."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class ScoreTable:
     scores: Mapping[str, FloatArray]
     averaged: int
 
-    def filled(self, columns: Sequence[str]) -> "ScoreTable":
+    def with_shared_gaps(self, columns: Sequence[str]) -> "ScoreTable":
         """With a gap in every column where one of these has it, without systems and documents that are all gaps then.
 
         Raises:
@@ -153,7 +153,7 @@ def _words(row: dict[str, object], is_needed: bool) -> float:
 def _number(row: dict[str, object], field: str) -> float:
     """The number in a field, NaN where it is a gap. A cell of a CSV file is text."""
     value = value_of(row, field)
-    if str(value).strip().lower() in GAPS:
+    if str(value).strip().lower() in GAP_MARKS:
         return math.nan
     try:
         number = math.nan if isinstance(value, bool) or not isinstance(value, str | int | float) else float(value)
@@ -224,7 +224,7 @@ def correlate_file(
     if not metrics:
         raise RecipeError("--metrics names no column.")
     table = read_scores(path, [*metrics, human], human)
-    shared = table.filled([*metrics, human])
+    shared = table.with_shared_gaps([*metrics, human])
     scores, gold, words = {name: shared.scores[name] for name in metrics}, shared.scores[human], shared.scores[WORDS]
     measured = scores if human == WORDS or np.isnan(words[~np.isnan(gold)]).any() else scores | {WORDS: words}
     with threadpool_limits(1, user_api="blas"):  # the products are so small that threads would wait for each other
@@ -234,7 +234,7 @@ def correlate_file(
         equal = None
         if equal_length is not None:
             if WORDS not in measured:
-                raise CorpusError(f"Pairs of equal length need the length of every summary. {_HOW_TO_HAVE}")
+                raise CorpusError(f"Pairs of equal length need the length of every summary. {_WORDS_NEEDED}")
             count, shares = shares_of_pairs(measured, gold, words, equal_length, seed=seed, resamples=RESAMPLES)
             agreement, equal = agreement + shares, {"words_apart": equal_length, "pairs": count}
     pairs = {name: int((~np.isnan(table.scores[name])).sum()) for name in (*metrics, human)}
@@ -312,7 +312,7 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
             kind = "human" if name == result.human else name
             yield f"{pairs} of {result.possible} pairs of a system and a document have a {kind} score."
     if missing := int(np.isnan(result.table.scores[WORDS]).sum() - np.isnan(result.table.scores[result.human]).sum()):
-        yield f"There is no row {WORDS!r}, since the length of {missing:,} summaries is unknown. {_HOW_TO_HAVE}"
+        yield f"There is no row {WORDS!r}, since the length of {missing:,} summaries is unknown. {_WORDS_NEEDED}"
     for one in result.correlations:
         if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
             documents = f"{one.documents_left_out} of {len(result.table.documents)} documents have no correlation"

@@ -25,9 +25,9 @@ from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.jobs.report.numerals import counted, decimals, interval_text, listed
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import few
+from nws.jobs.report.wording import small_sample_caution
 
-_MOST_FRUITLESS = 20
+_MOST_WITHOUT_SCORE = 20
 """The number of questions in a row without a score after which no more are asked."""
 _JUDGE = "judge"  # the names of the fields that a judge adds begin with it
 _NOT_STATED = "not stated"
@@ -178,7 +178,7 @@ class Judging:
             self.questions.setdefault(text.key, text)
         self.added = 0
         self.errors: list[EndpointError] = []
-        self._fruitless = 0
+        self._without_score = 0
 
     @property
     def unasked(self) -> list[JudgedText]:
@@ -203,9 +203,9 @@ class Judging:
         if missing := self.unasked:
             questions = [Question(text.message, MOST_TOKENS, self.judge.seed) for text in missing]
             endpoint = LoadedEndpoint(self.judge.endpoint, self.judge.seed)
-            endpoint.ask(questions, lambda place, answer: self._keep(missing[place], answer, file))
+            endpoint.ask(questions, lambda place, answer: self._record(missing[place], answer, file))
 
-    def _keep(self, text: JudgedText, answer: EndpointAnswer | EndpointError, file: IO[bytes]) -> None:
+    def _record(self, text: JudgedText, answer: EndpointAnswer | EndpointError, file: IO[bytes]) -> None:
         if isinstance(answer, EndpointError):
             self.errors.append(answer)
             score, reason = None, str(answer)
@@ -219,10 +219,10 @@ class Judging:
             file.flush()
             self.replies[text.key] = reply
             self.added += 1
-        self._fruitless = self._fruitless + 1 if score is None else 0
-        if self._fruitless == _MOST_FRUITLESS:
+        self._without_score = self._without_score + 1 if score is None else 0
+        if self._without_score == _MOST_WITHOUT_SCORE:
             raise NwsError(
-                f"{self._fruitless} questions in a row brought no score, so no more are asked. The last: {reason} "
+                f"{self._without_score} questions in a row brought no score, so no more are asked. The last: {reason} "
                 "All replies are stored: the same command continues from there."
             )
 
@@ -323,11 +323,11 @@ def _cautions(numbers: Mapping[str, Any]) -> Iterator[str]:
         yield f"{counted(count, 'question')} got no reply. Repeat the command to ask only these."
     if len(numbers["answered_by"]) > 1:
         yield "Several models have answered under this name: their scores are mixed here. See judge_answered_by."
-    if caution := few(min(system["summaries"] for system in numbers["systems"]), "summaries"):
+    if caution := small_sample_caution(min(system["summaries"] for system in numbers["systems"]), "summaries"):
         yield caution
 
 
-def print_dry(judging: Judging, path: Path, as_json: bool, console: Console) -> None:
+def print_dry_run(judging: Judging, path: Path, as_json: bool, console: Console) -> None:
     """Print what would be sent: requests, and about how many tokens."""
     unasked, endpoint = judging.unasked, judging.judge.endpoint
     limit = token_limit(endpoint.request(Question("", MOST_TOKENS, judging.judge.seed)))
@@ -345,6 +345,6 @@ def print_dry(judging: Judging, path: Path, as_json: bool, console: Console) -> 
     for line in (
         f"{counted(len(unasked), 'request')} to {endpoint.model} at {endpoint.url}, about {numbers['tokens']:,} tokens "
         f"to read, and {most} to write. A greeting of a few tokens is sent first.",
-        f"{counted(len(judging.questions), 'question')} in all, of which {path} has {answered} answers already.",
+        f"{counted(len(judging.questions), 'question')} in all. {path} has the answers to {answered} of them.",
     ):
         print_line(console, line)

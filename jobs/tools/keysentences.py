@@ -111,11 +111,11 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     by_wordrank = wordrank_sentences(keywords, documents, count, diversity)
     by_textrank = textrank_sentences(documents, tokenizer, count, diversity)
     own = textrank_keywords(documents, stopwords)
-    of_wordrank, of_textrank = (_recalls(list(keywords), texts, _of_left_parts) for texts in (by_wordrank, by_textrank))
+    of_wordrank, of_textrank = (_recalls(list(keywords), texts, _prefix_recall) for texts in (by_wordrank, by_textrank))
     wordrank = wordrank_signature(stopwords, diversity)
     textrank = f"{textrank_signature(tokenizer, diversity)}|{TEXTRANK_KEYWORDS}"
     textrank += f"|stopwords:{stopwords_text(stopwords)}|own-recall:morphemes"
-    own_recalls = _recalls(list(own), by_textrank, _of_morphemes)
+    own_recalls = _recalls(list(own), by_textrank, _morpheme_recall)
     of_words = Method(wordrank, keywords, tuple(by_wordrank), of_wordrank, of_wordrank)
     of_texts = Method(textrank, own, tuple(by_textrank), of_textrank, own_recalls)
     return KeySentences(len(documents), of_words, of_texts, top)
@@ -131,13 +131,13 @@ def _recalls(
     }
 
 
-def _of_left_parts(keywords: Sequence[str], sentences: Sequence[str]) -> float:
+def _prefix_recall(keywords: Sequence[str], sentences: Sequence[str]) -> float:
     """A word begins with a keyword. A morpheme analyser would cut the keywords themselves, and count their pieces."""
     words = {word for text in sentences for word in text.split()}
     return share_found(set(keywords), {left for left in keywords if any(word.startswith(left) for word in words)})
 
 
-def _of_morphemes(keywords: Sequence[str], sentences: Sequence[str]) -> float:
+def _morpheme_recall(keywords: Sequence[str], sentences: Sequence[str]) -> float:
     # The keywords are morphemes already: alone, the analyser might take them for others.
     return share_found(set(keywords), {morpheme for text in sentences for morpheme in nouns_and_adjectives(text)})
 

@@ -28,16 +28,7 @@ from nws.core.text.language import ASKED, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows, regular_file
-from nws.core.text.rows import (
-    KEY_FIELDS,
-    cleaned,
-    joined_text_of,
-    key_of,
-    text_of,
-    texts_in,
-    to_references,
-    value_of,
-)
+from nws.core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text_of, texts_in, to_references, value_of
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
 from nws.core.text.word_kinds import KINDS, WordKind
@@ -46,7 +37,7 @@ from nws.jobs.report.numerals import counted, listed, percent
 from nws.jobs.report.printed_lines import WIDTH, print_line
 from nws.jobs.report.result_tables import FEW_OF_KIND, kind_cell
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import KIND_NAMES, few
+from nws.jobs.report.wording import KIND_NAMES, small_sample_caution
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = (*row_fields.REFERENCE_FIELDS, "target")
@@ -90,14 +81,14 @@ class FileScore:
     """The scores of a file, by the names of the metrics, and what is said of them.
 
     Attributes:
-        kinds: what its predictions keep of each kind of word; empty without content kept, or where kinds are not told.
+        kinds: what its predictions keep of each kind of word; empty without content kept, or where kinds are not known.
         word_kinds: the signature of the kinds.
     """
 
     predictions: tuple[Prediction, ...]
     metrics: dict[str, MetricScore]
     seed: int
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     kinds: Mapping[WordKind, Kept] = field(default_factory=dict)
     word_kinds: str = ""
 
@@ -200,7 +191,7 @@ def score_rows(
         raise RecipeError("There is no metric to compute: name one or more.", settings=("metrics",))
     names = [metric_called(name) for name in names]
     located = list(located)
-    options, told = _fitting(options, located)
+    options, notes = _localised(options, located)
     metrics = {name: make_metric(name, options) for name in names} | {metric.name: metric for metric in others}
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics share a name: {', '.join((*names, *(metric.name for metric in others)))}.")
@@ -212,14 +203,14 @@ def score_rows(
     mark = preparation.signature + cleaning_mark(clean_outputs)
     scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
     if any(name in NEED_BACKBONE for name in names):
-        told = (*told, *_cut_texts(options, rows))
+        notes = (*notes, *_cut_texts(options, rows))
     word_kinds = kinds_of(options) if "kept" in names else ""
     kinds = shares_of(kind_terms(options, rows)) if word_kinds else {}
     any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
     language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
     if repeats := len(located) - len(predictions):
         reason = "because another row has the same id and prediction; their references count"
-        told = *told, f"Left out: {counted(repeats, 'row')}, {reason}."
+        notes = *notes, f"Left out: {counted(repeats, 'row')}, {reason}."
     looked_at = [
         CheckedRow(
             *(str(one.id or one.row.source or f"row {number}"), one.row.source, one.row.references),
@@ -228,11 +219,11 @@ def score_rows(
         for number, one in enumerate(predictions[:LOOKED_AT], start=1)
     ]
     findings = check_rows(looked_at, place.removesuffix("predictions"), Context(language), preparation.clean_texts)
-    told = (*told, *(f"Warning: {finding}" for finding in findings))
-    return FileScore(predictions, scores, seed, told, kinds, word_kinds)
+    notes = (*notes, *(f"Warning: {finding}" for finding in findings))
+    return FileScore(predictions, scores, seed, notes, kinds, word_kinds)
 
 
-def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
+def _localised(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
     """Where no language or tokenizer is chosen: `unicode` for references in other languages, and what is said of it.
 
     At most a hundred are looked at, spread over the rows. A malformed row is named once it is read.
@@ -245,11 +236,11 @@ def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]])
     foreign = found.total() - found["ko"]
     if 2 * foreign <= len(references):
         return options, ()
-    told = (
+    notes = (
         f"Warning: {foreign} of {len(references)} references look like another language than English (ISO 639: "
         f"{', '.join(found)}), so the tokenizer unicode splits the words. To choose another, set lang and tokenizer."
     )
-    return replace(options, tokenizer="unicode"), (told,)
+    return replace(options, tokenizer="unicode"), (notes,)
 
 
 def _require_readable(options: Options, rows: Sequence[Row]) -> None:
@@ -407,16 +398,16 @@ def print_score(scores: Mapping[str, FileScore], console: Console) -> None:
     console.print()
     if len(scores) == 1:
         columns = ("metric", "precision", "recall", "F1 / score", "95 % CI")
-        Table(columns, [_cells(name, metric) for name, metric in one.metrics.items()]).print(console)
+        Table(columns, [_metric_cells(name, metric) for name, metric in one.metrics.items()]).print(console)
     else:
         cells = [
-            (system, len(score.predictions), *(Cell(*_last(metric)) for metric in score.metrics.values()))
+            (system, len(score.predictions), *(Cell(*_last_part(metric)) for metric in score.metrics.values()))
             for system, score in scores.items()
         ]
         Table(("system", "rows", *one.metrics), cells, notes=("F1 or score. Below: its 95 % CI.",)).print(console)
     if any(score.kinds for score in scores.values()):
         _kinds_table(scores).print(console)
-    lines = ["", *_intervals(scores.values()), "", "How each metric was computed:"]
+    lines = ["", *_interval_notes(scores.values()), "", "How each metric was computed:"]
     of_metrics = [metric.signature for score in scores.values() for metric in score.metrics.values()]
     of_kinds = [f"kept by kind|{score.word_kinds}" for score in scores.values() if score.kinds]
     for signature in dict.fromkeys(of_metrics + of_kinds):
@@ -436,7 +427,7 @@ def _kinds_table(scores: Mapping[str, FileScore]) -> Table:
     return Table(("kind", *(system or "kept" for system in scores)), cells, title, (FEW_OF_KIND,))
 
 
-def _intervals(scores: Collection[FileScore]) -> Iterator[str]:
+def _interval_notes(scores: Collection[FileScore]) -> Iterator[str]:
     """Notes on how the intervals were computed, and on whether there are enough rows for them."""
     metrics = next(iter(scores)).metrics
     resampled = [name for name, metric in metrics.items() if metric.method == "bootstrap"]
@@ -444,17 +435,17 @@ def _intervals(scores: Collection[FileScore]) -> Iterator[str]:
         yield "Intervals of means over rows: Student's t."
     if resampled:
         yield f"Intervals of {', '.join(resampled)}: percentile bootstrap over rows."
-    if caution := few(min(len(score.predictions) for score in scores), "rows"):
+    if caution := small_sample_caution(min(len(score.predictions) for score in scores), "rows"):
         yield caution
 
 
-def _cells(name: str, metric: MetricScore) -> tuple[str | Cell, ...]:
+def _metric_cells(name: str, metric: MetricScore) -> tuple[str | Cell, ...]:
     *others, _ = metric.intervals.values()
     numbers = [f"{part.mean:.4f}" for part in others] or ["", ""]
-    return name, *map(Cell, (*numbers, *_last(metric)))
+    return name, *map(Cell, (*numbers, *_last_part(metric)))
 
 
-def _last(metric: MetricScore) -> tuple[str, str]:
+def _last_part(metric: MetricScore) -> tuple[str, str]:
     """The F1 or score, and its interval."""
     last = [*metric.intervals.values()][-1]
     return f"{last.mean:.4f}", "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"

@@ -19,7 +19,7 @@ from nws.core.types import LEAD, RANDOM
 from nws.core.whole_files import replacing
 from nws.jobs.installation import is_of_commit, printed_version
 from nws.jobs.report import policy_report, wording
-from nws.jobs.report.console import written_out
+from nws.jobs.report.console import escape_controls
 from nws.jobs.report.metric_names import find_metric, metric_name
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.archive import Archive, build_archive, viewed_systems
@@ -142,7 +142,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     """
     environment = page_environment()
     environment.filters["named"] = page.report.names.__getitem__
-    asked = (duration, is_of_commit, made_by, not_scored, recipe_yaml, system_notes, printed_version)
+    asked = (duration, is_of_commit, made_by, why_not_scored, recipe_yaml, system_notes, printed_version)
     html = environment.get_template("page.html.j2").render(
         {function.__name__: function for function in asked},
         wording=wording,
@@ -165,7 +165,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         script=Markup(_SCRIPT),
         policy=Markup(content_policy()),
     )
-    return written_out(html)  # control characters, which a name may hold, mean nothing in HTML
+    return escape_controls(html)  # control characters, which a name may hold, mean nothing in HTML
 
 
 def content_policy() -> str:
@@ -174,11 +174,11 @@ def content_policy() -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
 
 
-def not_scored(page: Page) -> str:
+def why_not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
     if len({metric_signature(run, CONTENT_KEPT) for run in page.runs}) > 1:
         return "These runs measure content kept in different ways: write a page for each run."
-    return wording.UNKNOWN
+    return wording.CONTENT_KEPT_UNKNOWN
 
 
 def recipe_yaml(run: RunInfo) -> str:

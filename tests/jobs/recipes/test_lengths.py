@@ -106,10 +106,10 @@ def test_the_lengths_are_said_before_the_run(tmp_path: Path, capsys: pytest.Capt
     name = written(tmp_path / "news.jsonl", (14,), (14,))
     line = "n = 1, 3, 5, 7, 9, 11, 13, 14: up to the median length of the references, 14 words;"
     submit = ("submit", "phase1", "--dataset", name, "--dry-run", "--json")
-    assert f"{line} choose others with --n\n" in nws_command(*submit).err
+    assert f"{line} --n sets others\n" in nws_command(*submit).err
     assert nws_command(*submit).json["n"] == [1, 3, 5, 7, 9, 11, 13, 14]
     assert "n = " not in nws_command(*submit, "--n", "7,9").err
     assert nws_command(*submit, "--set", "n=auto").json["n"][-1] == 14
     found = nws.sweep(name, systems=[])
     assert sorted(set(found.summaries().n)) == [1, 3, 5, 7, 9, 11, 13, 14]
-    assert f"{line} choose others with n=\n" in capsys.readouterr().err
+    assert f"{line} n= sets others\n" in capsys.readouterr().err

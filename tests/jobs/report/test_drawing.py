@@ -16,8 +16,8 @@ from policy_results import DISTRACTORS, make_results
 
 from nws.core.analysis.points import Points
 from nws.jobs.report import figure_files
-from nws.jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
-from nws.jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
+from nws.jobs.report.charts import Chart, ChartPoint, Series, Sheet, numbered_look
+from nws.jobs.report.drawing import MOST_WHISKERS, draw, label_text, spread_labels
 from nws.jobs.report.figure_files import save
 from nws.jobs.report.policy_report import learning_sheet, policies_sheet
 from nws.jobs.report.sweep_charts import curves_sheet
@@ -28,7 +28,7 @@ PLACES = st.floats(0, 1, allow_nan=False)
 @given(st.lists(st.tuples(PLACES, st.floats(0.01, 0.2)), min_size=1, max_size=12))
 def test_labels_lie_apart_and_as_near_as_they_can(wanted_and_heights):
     wanted, heights = (np.array(values) for values in zip(*wanted_and_heights, strict=True))
-    placed = apart(wanted, heights)
+    placed = spread_labels(wanted, heights)
     order = np.argsort(placed)
     tops, bottoms = placed + heights / 2, placed - heights / 2
     assert (bottoms[order][1:] >= tops[order][:-1] - 1e-9).all()
@@ -50,7 +50,7 @@ def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=(), paper=None):
     lines = tuple(
         Series(
             f"system-{i}",
-            coloured(i),
+            numbered_look(i),
             tuple(ChartPoint(n, 0.5 + n / 100, 0.4, 0.6, hollow=n in hollow, ringed=n in ringed) for n in lengths),
         )
         for i in range(count)
@@ -83,7 +83,7 @@ def test_no_n_is_written_on_another(lengths):
 @pytest.mark.parametrize("paper", [None, 3.35, 6.9])
 def test_no_label_of_the_y_axis_is_cut_off(paper):
     points = tuple(ChartPoint(n, n / 100 - 0.13, -0.05, 0.13) for n in (7, 9, 11, 13))
-    chart = Chart("c", "t", "h", "n", "difference to textrank at equal n", (Series("a", coloured(0), points),))
+    chart = Chart("c", "t", "h", "n", "difference to textrank at equal n", (Series("a", numbered_look(0), points),))
     figure = draw(Sheet("t", ((chart,),), (), ()), paper)
     figure.draw_without_rendering()
     (panel,) = figure.axes
@@ -106,7 +106,7 @@ def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
     marks = {
         line.get_markerfacecolor(): list(line.get_xdata()) for line in panel.lines if line.get_linestyle() == "None"
     }
-    assert marks == {"white": [5], "none": [3], coloured(0).colour: [1, 3]}
+    assert marks == {"white": [5], "none": [3], numbered_look(0).colour: [1, 3]}
 
 
 def test_lines_that_charts_share_are_named_once(run):
@@ -180,7 +180,7 @@ def test_letters_without_a_font_are_told_of_once_and_are_no_boxes(
 ) -> None:
     monkeypatch.setattr(figure_files, "FAMILIES", ["DejaVu Sans"])
     figure_files._warn_of_unknown_letters.cache_clear()
-    line = Series("요약", coloured(0), (ChartPoint(1, 0.5, 0.4, 0.6), ChartPoint(3, 0.6, 0.5, 0.7)))
+    line = Series("요약", numbered_look(0), (ChartPoint(1, 0.5, 0.4, 0.6), ChartPoint(3, 0.6, 0.5, 0.7)))
     for name in ("a", "b"):
         figure = draw(Sheet("t: 뉴스 é", ((Chart("c", "뉴스.jsonl", "h", "n", "F1", (line,)),),), (), ()))
         with warnings.catch_warnings():

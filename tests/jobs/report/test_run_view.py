@@ -21,12 +21,12 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since
     run.writer.heartbeat(at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))
     # 20 s for one, as 10 more are usual, and two are left
-    assert viewer.look().seconds_left == pytest.approx(40.0, abs=2)
+    assert viewer.read_live().seconds_left == pytest.approx(40.0, abs=2)
     clock[0] += 30
-    assert viewer.look().seconds_left == pytest.approx(100.0, abs=2)
+    assert viewer.read_live().seconds_left == pytest.approx(100.0, abs=2)
     clock[0] += 60
     with pytest.raises(ClusterError, match=f"is gone.*nws resume {run.id}"):
-        viewer.look()
+        viewer.read_live()
 
 
 def test_each_statement_finds_its_rows_by_an_index(store: Store) -> None:
@@ -40,7 +40,7 @@ def test_each_statement_finds_its_rows_by_an_index(store: Store) -> None:
         statements.append((statement, parameters))
 
     sa.event.listen(store._reader, "before_cursor_execute", note)
-    Viewer(store, run.id).look()
+    Viewer(store, run.id).read_live()
     sa.event.remove(store._reader, "before_cursor_execute", note)
     asked = [(sql, values) for sql, values in statements if sql.startswith("SELECT")]
     assert len(asked) == 5

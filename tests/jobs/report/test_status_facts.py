@@ -10,7 +10,7 @@ from run_infos import run_info
 
 from nws.jobs.drive.progress import Span
 from nws.jobs.report.console import PrintableConsole
-from nws.jobs.report.run_view import View, line, print_facts, status_facts
+from nws.jobs.report.run_view import View, print_facts, progress_line, status_facts
 from nws.jobs.store import FailureInfo, Progress, Store
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -32,11 +32,11 @@ def printed(store: Store, seen: View, width: int = 80, *, is_brief: bool = False
 
 def test_a_line_for_where_there_is_no_terminal() -> None:
     speed = "0.5 articles/s in the last 90 s"
-    assert line(view()) == f"running, sweep: 42/100 articles, 2 failed, {speed}, about 116 s left"
-    assert line(view(None, state="done")) == "done, 40/42 articles, 2 failed"
-    assert "0.5 articles/min in the last 10 min, about 116 min left" in line(view(span=Span(600.0, 5)))
-    assert line(view(span=Span(5.0, 0))).endswith("42/100 articles, 2 failed")
-    assert line(view(replace(AT, total=None))).endswith(f"sweep: 42/? articles, 2 failed, {speed}")
+    assert progress_line(view()) == f"running, sweep: 42/100 articles, 2 failed, {speed}, about 116 s left"
+    assert progress_line(view(None, state="done")) == "done, 40/42 articles, 2 failed"
+    assert "0.5 articles/min in the last 10 min, about 116 min left" in progress_line(view(span=Span(600.0, 5)))
+    assert progress_line(view(span=Span(5.0, 0))).endswith("42/100 articles, 2 failed")
+    assert progress_line(view(replace(AT, total=None))).endswith(f"sweep: 42/? articles, 2 failed, {speed}")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

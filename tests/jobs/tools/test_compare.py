@@ -153,10 +153,7 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
     store.writer(first, second_epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
     found = compare(store, first)
     assert list(found.not_compared) == [("good|chunks", "lead")]
-    why = (
-        "at any n compared (same text and references, at least n words): good|chunks has 1 article of news at n = 7, "
-        "lead has 5 articles of news at n = 7, 9"
-    )
+    why = "at least n words): good|chunks has 1 article of news at n = 7, lead has 5 articles of news at n = 7, 9"
     said = " ".join(shown(found).split())
     assert said.count("Not compared: good|chunks and lead: the systems have no article in common") == 1
     assert f"{why}." in said
@@ -196,7 +193,7 @@ def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
     title = lines.index("news: BERTScore F1 at n = 9, each system − lead")
     names = [line.split()[0] for line in lines[title + 2 : title + 6]]
     assert names == ["oracle", "good", "even", "random"]
-    assert f"To compare two systems at every n: nws compare {run} --system A --system B" in lines
+    assert f"Compare two systems at every n: nws compare {run} --system A --system B" in lines
     every = compare(store, run, n=[7, 9])
     assert not every.is_of_all
     assert [at.n for at in every.comparisons[0].lengths] == [7, 9]
@@ -270,8 +267,7 @@ def test_runs_that_cannot_be_compared(store, add_run):
     with pytest.raises(RecipeError, match="The runs share no system"):
         compare(store, alone, no_lead)
     strangers = add_run(articles=range(50, 55))
-    counts = f"run {alone} has 40 articles of news at n = 7, 9, run {strangers} has 5 "
-    why = f"Nothing to compare: the systems have no article .* {counts}"
+    why = f"Nothing to compare: the .* run {alone} has 40 articles of news at n = 7, 9, run {strangers} has 5 "
     with pytest.raises(RecipeError, match=why):
         compare(store, alone, strangers, "lead")
     with pytest.raises(RecipeError, match="Both have summaries at no n"):

@@ -172,7 +172,7 @@ def test_an_endpoint_that_gives_no_score_any_more_is_not_paid_for_long(
     nws, server: OpenAiServer, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of 20 that fail: an answer to one of the first four may come after some of them.
-    monkeypatch.setattr("nws.jobs.tools.judged_file._MOST_FRUITLESS", 10)
+    monkeypatch.setattr("nws.jobs.tools.judged_file._MOST_WITHOUT_SCORE", 10)
     server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
     found = nws("judge", file, *JUDGE, "--concurrency", "2")
     assert found.code == 1
@@ -201,7 +201,7 @@ def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, 
     """Each trick, in an article of its own: nothing is scored, and the key is nowhere."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     retry_at_once(monkeypatch)
-    monkeypatch.setattr("nws.jobs.tools.judged_file._MOST_FRUITLESS", 1000)
+    monkeypatch.setattr("nws.jobs.tools.judged_file._MOST_WITHOUT_SCORE", 1000)
     tricks = sorted(QUICK)
     lines = [
         json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})

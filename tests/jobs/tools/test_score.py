@@ -85,7 +85,7 @@ def test_thoughts_languages_and_nothing_are_counted_and_refuse_no_file(tmp_path:
         "1 of 6 .* end within a model's thoughts, such as “row 3”",
         "1 of 6 .* contained the thoughts of a model",
     ]
-    assert [bool(re.search(begins, line)) for begins, line in zip(told, score.told, strict=True)] == [True] * 5
+    assert [bool(re.search(begins, line)) for begins, line in zip(told, score.notes, strict=True)] == [True] * 5
     kept = score_rows("p", read_rows(file), ["rouge1"], Options(), 0, clean_outputs=()).metrics["rouge1"]
     assert (kept.signature, kept.rows[0, 2]) != (score.metrics["rouge1"].signature, 1)
 
@@ -279,7 +279,7 @@ def test_rows_of_one_id_and_prediction_are_one_row_with_the_references_of_all(tm
     file = written(tmp_path / "p.jsonl", rows[0], rows[1], {**rows[0], "id": "2 "}, {**rows[2], "id": 1.0})
     score = score_file(file, ["rouge1"], Options(), 0)
     assert [one.row.references for one in score.predictions] == [("A cat.", "A dog."), ("A cat.",)]
-    assert score.told[0].startswith("Left out: 2 rows, because another row has the same id and prediction")
+    assert score.notes[0].startswith("Left out: 2 rows, because another row has the same id and prediction")
     again = written(tmp_path / "again.jsonl", rows[0], {**rows[1], "prediction": "A dog."})
     with pytest.raises(CorpusError, match=r"again\.jsonl, line 2: an earlier row has the id 1 and another"):
         score_file(again, ["rouge1"], Options(), 0)
@@ -322,9 +322,9 @@ def test_lists_that_look_like_samples_are_told_of_and_the_first_can_be_taken(tmp
 
     samples, first, sentences = score(SAMPLES), score(SAMPLES, "first"), score(SENTENCES)
     assert [one.predictions[0].row.prediction for one in (samples, first)] == [" ".join(SAMPLES), SAMPLES[0]]
-    (told,) = (line for line in samples.told if "samples" in line)
+    (told,) = (line for line in samples.notes if "samples" in line)
     assert told.startswith("Warning: 3 of 3 predictions of p are lists that look like samples, such as “A storm took")
-    assert not any("samples" in line for line in (*first.told, *sentences.told))
+    assert not any("samples" in line for line in (*first.notes, *sentences.notes))
     assert "|list_predictions=first" in first.metrics["rouge1"].signature
     assert "list_predictions" not in samples.metrics["rouge1"].signature
 

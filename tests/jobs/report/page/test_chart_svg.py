@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-from nws.jobs.report.charts import Chart, ChartPoint, Series, coloured
+from nws.jobs.report.charts import Chart, ChartPoint, Series, numbered_look
 from nws.jobs.report.drawing import chart_svg
 
 
@@ -13,7 +13,7 @@ def chart(lines: int = 2, lengths: tuple[int, ...] = (1, 3, 5), name: str = "sys
     series = tuple(
         Series(
             f"{name} {i}",
-            coloured(i),
+            numbered_look(i),
             tuple(ChartPoint(n, 0.1 * i + n / 100, 0.0, 0.9, hollow=n == 5, text=f"{n}/{i} told") for n in lengths),
         )
         for i in range(lines)

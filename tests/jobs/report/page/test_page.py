@@ -60,8 +60,8 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
     report = read_report(store, store.run_info(run))
     asked = report.document, "news", report.names
     text, source = read(tmp_path / "x.html"), (tmp_path / "x.html").read_text("utf-8")
-    told = [wording.headline(*asked), wording.basis(report.document, "news"), *wording.sentences(*asked)]
-    told += [wording.HOW_SURE, wording.WHAT_IT_IS]
+    told = [wording.headline(*asked), wording.articles_and_lengths(report.document, "news"), *wording.sentences(*asked)]
+    told += [wording.INTERVALS_EXPLAINED, wording.CONTENT_KEPT_EXPLAINED]
     for sentence in told:
         assert sentence in text
     assert text.index(told[0]) < text.index("Curves by n")

@@ -4,7 +4,7 @@ import re
 import numpy as np
 from policy_results import make_results
 
-from nws.jobs.report.policy_report import examples_table, headline, sentences, what_is_known
+from nws.jobs.report.policy_report import basis_sentences, examples_table, headline, sentences
 from nws.jobs.store import ArticleTexts
 
 
@@ -87,12 +87,12 @@ def test_some_summaries_stand_beside_the_reference(run):
 
 
 def test_what_is_known(run):
-    assert tuple(what_is_known(make_results(articles=6).report(run), "news")) == (
+    assert tuple(basis_sentences(make_results(articles=6).report(run), "news")) == (
         "The tables below are of 6 test articles at 4 lengths from 7 to 13, in BERTScore F1.",
         "With 6 articles, no interval is printed and nothing is called significant: take at least 20.",
     )
     one = dataclasses.replace(make_results(articles=40), points=make_results(lengths=(9,)).points)
-    assert tuple(what_is_known(one.report(run, "rouge1_f1"), "news")) == (
+    assert tuple(basis_sentences(one.report(run, "rouge1_f1"), "news")) == (
         "The tables below are of 40 test articles at n = 9, in ROUGE-1 F1.",
     )
 

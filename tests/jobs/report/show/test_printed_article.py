@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from nws.core.text.length import bare_words
 from nws.jobs.report.console import PrintableConsole
-from nws.jobs.report.shown_article import Shown, pieces, print_shown, show
+from nws.jobs.report.shown_article import ShownArticle, pieces, print_shown, show
 
 
-def printed(shown: Shown, width: int = 80, **options: object) -> str:
+def printed(shown: ShownArticle, width: int = 80, **options: object) -> str:
     file = io.StringIO()
     print_shown(shown, PrintableConsole(file=file, width=width, **options))
     return file.getvalue()

@@ -14,7 +14,7 @@ from nws.jobs.report.drawing import draw
 from nws.jobs.report.printed_report import print_report
 from nws.jobs.report.report_files import curve_rows, kept_latex
 from nws.jobs.report.result_tables import kept_table
-from nws.jobs.report.sweep_charts import WHOLE, kept_chart, kept_sheet, zoomed
+from nws.jobs.report.sweep_charts import WHOLE_PERSON, kept_chart, kept_sheet, zoomed
 from nws.jobs.report.system_names import FULL_NAMES
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)
@@ -67,12 +67,12 @@ def test_no_share_in_a_table_is_minus_nothing():
 
 def test_lines_are_in_per_cent_and_a_whole_summary_is_level(run):
     lines = {line.name: line for line in kept_chart(of(run, kept_points(SHARES)), "news").series}
-    assert set(lines) == {"a_b", "random (control)", "person (oracle)", WHOLE}
+    assert set(lines) == {"a_b", "random (control)", "person (oracle)", WHOLE_PERSON}
     assert [(at.x, pytest.approx(at.y)) for at in lines["a_b"].points] == [(3, -3), (7, 42), (21, 55)]
     assert all(at.low < at.y < at.high for at in lines["a_b"].points[1:])
-    assert [(at.x, pytest.approx(at.y)) for at in lines[WHOLE].points] == [(3, 60), (21, 60)]
+    assert [(at.x, pytest.approx(at.y)) for at in lines[WHOLE_PERSON].points] == [(3, 60), (21, 60)]
     assert lines["a_b"].points[1].text == "42 % (39–45 %, 60 articles)"
-    assert lines[WHOLE].points[0].text == "60 %, 25 words on average"
+    assert lines[WHOLE_PERSON].points[0].text == "60 %, 25 words on average"
 
 
 def test_the_figure_has_a_panel_for_each_dataset(report):
@@ -82,8 +82,8 @@ def test_the_figure_has_a_panel_for_each_dataset(report):
     news, talks = figure.axes
     assert news.get_title(loc="left") == "news · 60 articles, 3 lengths from 3 to 21 words"
     assert talks.get_title(loc="left") == "talks · 5 articles, 9 words"
-    assert {"half", "a_b", WHOLE} <= {text.get_text() for text in news.texts}
-    assert WHOLE not in {text.get_text() for text in talks.texts}
+    assert {"half", "a_b", WHOLE_PERSON} <= {text.get_text() for text in news.texts}
+    assert WHOLE_PERSON not in {text.get_text() for text in talks.texts}
     assert news.get_ylim()[1] == 80
 
 

@@ -10,7 +10,7 @@ from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
 from nws.core.findings.content import CONTENT_KEPT
 from nws.jobs.report.system_names import FULL_NAMES
-from nws.jobs.report.wording import UNKNOWN, basis, headline, worded
+from nws.jobs.report.wording import CONTENT_KEPT_UNKNOWN, articles_and_lengths, headline, worded
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
 NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}
@@ -53,7 +53,7 @@ def test_systems_come_before_controls_and_oracles_and_other_articles_never(share
 
 
 def test_without_content_kept_the_headline_says_why():
-    assert headline(document(Points.none()), "news", FULL_NAMES) == UNKNOWN
+    assert headline(document(Points.none()), "news", FULL_NAMES) == CONTENT_KEPT_UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_how_many_articles_would_narrow_the_answer():
 def test_what_it_rests_on():
     listed = list_kept_points({"a": NEWS, "b": NEWS})
     points = [p for p in listed if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
-    assert basis(document(in_columns(points)), "news") == (
+    assert articles_and_lengths(document(in_columns(points)), "news") == (
         "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article per system (a length is missing)"
     )
-    assert basis(document(kept_points({"a": {9: 0.3}})), "news") == "60 articles, 9 words"
-    assert basis(document(kept_points({"a": NEWS})), "other") == ""
+    assert articles_and_lengths(document(kept_points({"a": {9: 0.3}})), "news") == "60 articles, 9 words"
+    assert articles_and_lengths(document(kept_points({"a": NEWS})), "other") == ""
 
 
 def test_the_best_system_is_held_against_the_others_at_the_longest_n_that_all_have():
