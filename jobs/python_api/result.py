@@ -28,7 +28,7 @@ from nws.jobs.report.system_names import names_of
 from nws.jobs.report.wording import magic_number_text
 from nws.jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
 from nws.jobs.store import open_store as open_stored
-from nws.jobs.store.run_metrics import chosen_metrics_of, metrics_of
+from nws.jobs.store.runs import chosen_metrics_of, metrics_of
 
 if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
     from matplotlib.figure import Figure

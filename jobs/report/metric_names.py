@@ -7,7 +7,7 @@ from nws.core.errors import RecipeError, did_you_mean
 from nws.core.findings.content import CONTENT_KEPT
 from nws.core.metrics.specs import BY_COLUMN, PARTS, SPECS, Metric
 from nws.jobs.store import RunInfo
-from nws.jobs.store.run_metrics import metric_signature, metrics_of
+from nws.jobs.store.runs import metric_signature, metrics_of
 
 _DECIMALS = 3
 

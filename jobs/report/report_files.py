@@ -27,7 +27,7 @@ from nws.jobs.report.sweep_charts import best_by_kind, curves_sheet, kept_sheet,
 from nws.jobs.report.table import Table, write_csv
 from nws.jobs.report.wording import unequal_lengths_caution, worded
 from nws.jobs.store import CurveRow
-from nws.jobs.store.run_metrics import metric_signature
+from nws.jobs.store.runs import metric_signature
 
 _NEEDS = r"Needs \usepackage{booktabs}. In brackets: the 95 % CI."
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."

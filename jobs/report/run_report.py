@@ -11,7 +11,7 @@ from nws.core.metrics.specs import DEFAULT_METRIC, Metric
 from nws.jobs.report.metric_names import metric_places
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.store import RunInfo, Store
-from nws.jobs.store.run_metrics import metric_signature
+from nws.jobs.store.runs import metric_signature
 
 
 @dataclass(frozen=True, slots=True)

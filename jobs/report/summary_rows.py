@@ -15,7 +15,7 @@ from nws.core.whole_files import check_target, replacing
 from nws.jobs.report.run_report import run_json
 from nws.jobs.report.table import plain, put_csv
 from nws.jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
-from nws.jobs.store.run_metrics import chosen_metrics_of
+from nws.jobs.store.runs import chosen_metrics_of
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 STDOUT = Path("-")

@@ -31,7 +31,7 @@ from nws.jobs.report.printed_lines import role
 from nws.jobs.report.result_tables import FEW_OF_KIND
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.wording import KIND_NAMES, READ_PART, articles_and_lengths, headline
-from nws.jobs.store.run_metrics import metric_signature
+from nws.jobs.store.runs import metric_signature
 
 WHOLE_PERSON = "person, in full"
 """What another person's whole summary keeps: the same at every n."""

@@ -26,8 +26,7 @@ from nws.core.findings.statements import CutTexts
 from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT_SPEC, METRICS, Metric
 from nws.core.text.length import LengthUnit, length_of, repeated_word_share
 from nws.core.types import CHOSEN_SCORES, REFERENCE_READ, TEXT_READ, SystemKind
-from nws.jobs.store.run_metrics import metric_signature, metrics_of
-from nws.jobs.store.runs import ENDED, RunInfo, length_unit_of, runs_with_rows
+from nws.jobs.store.runs import ENDED, RunInfo, length_unit_of, metric_signature, metrics_of, runs_with_rows
 from nws.jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000

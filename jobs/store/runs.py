@@ -1,4 +1,4 @@
-"""The state of runs, and whether a driver works on them."""
+"""The state of runs, whether a driver works on them, and which metrics they have."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,8 @@ from typing import Any, Literal, get_args
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from nws.core.errors import FencedError, StoreError
+from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, METRICS, OPTIONAL, Metric
+from nws.core.plugins.adapters import METRIC_OF_PLUGIN
 from nws.core.text.length import LengthUnit
 from nws.jobs.store.engine import id_batches
 from nws.jobs.store.tables import RunRow
@@ -281,6 +283,28 @@ def is_driven(run: RunInfo | Row[Any], host: str, now: datetime) -> bool:
 def is_stale(run: RunInfo, host: str, now: datetime) -> bool:
     """Return whether the run is 'running' but has no driver that seems to be alive, as seen from `host`."""
     return run.state == "running" and not is_driven(run, host, now)
+
+
+def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
+    """List the metrics that all these runs have: `METRICS`, then those of `OPTIONAL` and `chosen_metrics_of`."""
+    some = (*OPTIONAL, *chosen_metrics_of(runs[0]))
+    shared = (name for name in some if all(name in run.signatures for run in runs))
+    return (*METRICS, *shared)
+
+
+def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
+    """List the metrics that a run has besides the stored ones: by models that its recipe names, and of plugins."""
+    return tuple(
+        name
+        for name, signature in run.signatures.items()
+        if name in BY_MODEL or signature.startswith(f"{name}|{METRIC_OF_PLUGIN}")
+    )
+
+
+def metric_signature(run: RunInfo, metric: Metric) -> str:
+    """Return the signature of a metric in a run: every option that made its numbers."""
+    names = BY_COLUMN[metric].signatures if metric in BY_COLUMN else (metric,)
+    return "|".join(run.signatures[name] for name in names if name in run.signatures)
 
 
 def _exists(pid: int) -> bool:

@@ -36,7 +36,7 @@ from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.report.table import MISSING, Cell, Table
 from nws.jobs.report.wording import SKEWED, small_sample_caution, unequal_lengths_caution
 from nws.jobs.store import RunInfo, Store
-from nws.jobs.store.run_metrics import metric_signature
+from nws.jobs.store.runs import metric_signature
 
 TEST = "sign-flip, two-sided, over all sign patterns"
 _FAMILIES = {False: "all n of one pair on one dataset", True: "all systems of one dataset at its longest n"}

@@ -30,7 +30,7 @@ from nws.jobs.report.run_report import RunReport, read_report, require_findings
 from nws.jobs.report.run_status import duration, made_by
 from nws.jobs.report.system_names import names_of, system_notes, with_labels
 from nws.jobs.store import FailureInfo, RunInfo, Store
-from nws.jobs.store.run_metrics import metric_signature
+from nws.jobs.store.runs import metric_signature
 
 _MOST_FAILURES = 500
 _SCRIPT = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("view.js", "viewer.js"))

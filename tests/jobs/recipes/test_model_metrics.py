@@ -18,7 +18,7 @@ from nws.jobs.drive import driver
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import Store
-from nws.jobs.store.run_metrics import chosen_metrics_of, metrics_of
+from nws.jobs.store.runs import chosen_metrics_of, metrics_of
 
 QUIET = Console(file=io.StringIO())
 
