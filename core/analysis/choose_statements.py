@@ -263,7 +263,7 @@ def _systems_are_the_limit(document: ReportDocument, dataset: str) -> Iterator[S
 
 
 def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[TryLengths]:
-    """Advise shorter n where the shortest n keeps half, and longer n where no n shorter than the longest does.
+    """Advise shorter n if the shortest n keeps half, and longer n if no n shorter than the longest does.
 
     Longer n are at most `_MOST_REFERENCE_FACTOR` times the references' median length. Where that is not known, none is
     advised.

@@ -72,14 +72,14 @@ class Chart:
     """Lines over one x axis.
 
     Attributes:
-        id: in the page.
-        title: of the chart alone, as in the page.
+        id: the id in the page.
+        title: the title of the chart alone, as in the page.
         heading: over its panel in a figure of several.
         description: for who cannot see it.
         zero: the look of the line at 0, where others are compared with what that line stands for.
         guides: heights that readers look for, and what they are called.
         top: y goes from 0 to at least this height.
-        note: what stands in a chart without lines, or over one without a heading.
+        note: the text in a chart without lines, or over one without a heading.
     """
 
     id: str
@@ -100,8 +100,8 @@ class Sheet:
     """Charts in rows that have the same x, under a title: the content of a figure.
 
     Attributes:
-        notes: what readers must know.
-        made_by: what made it, for the metadata of its files.
+        notes: the facts that readers must know.
+        made_by: the origin of the numbers, for the metadata of its files.
         is_shared: whether the charts of a row have the same lines, which are named at the last one, and the same y.
     """
 
@@ -117,7 +117,7 @@ GainAt: TypeAlias = Gain | PairedLength
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
-    """Controls grey and dashed, oracles black and dotted, both without markers; all others in colour with markers.
+    """Give each system its look: controls grey and dashed, oracles black and dotted, others in colour with markers.
 
     On the page all controls have one grey, so each has dashes of its own.
 
@@ -138,7 +138,7 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
 
 
 def numbered_look(i: int) -> Look:
-    """The look of the i-th system."""
+    """Return the look of the i-th system."""
     turn, colour = divmod(i, len(COLOURS))
     dashes: Dashes = "-" if turn % 2 == 0 else (0, (4, 1))
     return Look(COLOURS[colour], _MARKERS[(i + turn) % len(_MARKERS)], dashes, f"c{colour}")
@@ -152,7 +152,7 @@ def mean_chart(
     chart_id: str = "",
     noun: str = "article",
 ) -> Chart:
-    """The mean scores in a metric of every system of a dataset by n, over articles that are called `noun`."""
+    """Make the chart of the mean scores of every system of a dataset by n, over articles that are called `noun`."""
     name, places = metric_name(metric), metric_places(metric)
     most = max(at.articles for curve in curves for at in curve.lengths)
     return Chart(
@@ -180,7 +180,7 @@ def _mean_point(at: CurvePoint, places: int) -> ChartPoint:
 
 
 def interval_point(n: int, interval: Interval, text: str, *, hollow: bool = False, ringed: bool = False) -> ChartPoint:
-    """A point at n words."""
+    """Make a point at n words."""
     text += "; lacks articles that others have" * hollow
     return ChartPoint(n, interval.mean, interval.low, interval.high, hollow, ringed, text)
 
@@ -194,7 +194,7 @@ def difference_chart(
     chart_id: str = "",
     note: str = "",
 ) -> Chart:
-    """Differences of systems to another one at equal n; it is the line at 0.
+    """Make the chart of the differences between systems and another one at equal n, which is the line at 0.
 
     With a `note`, which says so, what is significant has a ring. `curves` are those of the dataset.
     """
@@ -225,7 +225,7 @@ def difference_chart(
 
 
 def scores_notes(report: RunReport, curves: Sequence[Curve]) -> tuple[str, ...]:
-    """Cautions for readers of charts of scores."""
+    """Return the cautions for readers of charts of scores."""
     is_hollow = any(not at.comparable for curve in curves for at in curve.lengths)
     return (
         *["oracles saw the reference; other texts may score higher still"]
@@ -236,7 +236,7 @@ def scores_notes(report: RunReport, curves: Sequence[Curve]) -> tuple[str, ...]:
 
 
 def made_by(run: RunInfo, measured: str, seeds: Sequence[int]) -> tuple[str, ...]:
-    """The origin of a figure's numbers: metric with signature (`measured`), seeds, run and code."""
+    """Return the origin of a figure's numbers: metric with signature (`measured`), seeds, run and code."""
     return (
         spaced_signature(measured),
         f"seed {', '.join(map(str, seeds))}",

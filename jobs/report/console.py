@@ -24,7 +24,7 @@ class PrintableConsole(Console):
         super().__init__(highlight=False, markup=False, emoji=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of a renderable, each without control characters."""
+        """Yield the segments of a renderable, each without control characters."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(escape_controls(segment.text), segment.style)
 
@@ -34,12 +34,12 @@ ERR = PrintableConsole(stderr=True, soft_wrap=True)
 
 
 def escape_controls(text: str) -> str:
-    """`text` with control characters escaped, except tab and new line."""
+    """Escape the control characters of a text, except tab and new line."""
     return _NOT_TEXT.sub(lambda match: repr(match.group())[1:-1], text)
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with control characters escaped."""
+    """Put a text on one line, with control characters escaped."""
     return escape_controls(text).replace("\t", "\\t").replace("\n", "\\n")
 
 

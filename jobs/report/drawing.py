@@ -88,7 +88,7 @@ class _Layout:
     Attributes:
         right: beside a panel that has another one at its right.
         labels: beside the last panel of a row.
-        digit: of the label of a tick.
+        digit: the width of a digit in the label of a tick.
     """
 
     width: float
@@ -103,7 +103,7 @@ class _Layout:
 
 
 def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
-    """The figure of charts; for a paper it is `paper` inches wide, and has neither title nor footer."""
+    """Draw a figure of charts. For a paper it is `paper` inches wide, and has neither title nor footer."""
     with mpl.rc_context(_PAPER_STYLE if paper else STYLE):
         layout = _layout(sheet, paper)
         rows, columns = len(sheet.rows), len(sheet.rows[0])
@@ -128,7 +128,7 @@ def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
 
 
 def _panels(figure: NotebookFigure, layout: _Layout, sheet: Sheet, head: float = 0.0, foot: float = 0.0) -> Any:
-    """Empty panels, an array of axes of shape (rows, columns), below `head` and above `foot` inches."""
+    """Make empty panels, an array of axes of shape (rows, columns), below `head` and above `foot` inches."""
     width, height = figure.get_size_inches()
     place = {
         "left": layout.left / width,
@@ -144,7 +144,7 @@ def _panels(figure: NotebookFigure, layout: _Layout, sheet: Sheet, head: float =
 
 
 def chart_svg(chart: Chart, width: float, height: float) -> Markup:
-    """The content of an SVG element whose viewBox is of this size, in points. Pointing at an x reads all its values.
+    """Draw the content of an SVG element whose viewBox is of this size, in points. Each x shows its values on hover.
 
     No two charts share an id. The page's style sheet sets letters and colours, and shows or hides the classes `band`,
     `leader`, `end` (the name of a line) and `up` (the label of the y axis).
@@ -170,14 +170,14 @@ def chart_svg(chart: Chart, width: float, height: float) -> Markup:
 
 
 def _page_style(style: str) -> str:
-    """A style as attributes, without a font, in colours of the page. A policy may forbid the attribute `style`."""
+    """Turn a style into attributes, without a font, in the page's colours: a policy may forbid `style`."""
     plain = re.sub(r"font-[^;]*; ", "", style)
     coloured = re.sub("#[0-9a-f]{6}", lambda colour: _PAGE_COLOURS.get(colour.group(), "var(--quiet)"), plain)
     return re.sub(r"([a-z-]+): ([^;]+)(?:; )?", r'\1="\2" ', coloured).rstrip()
 
 
 def _hover_areas(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
-    """For each x a rectangle whose title has the values there, the highest first."""
+    """Yield for each x a rectangle whose title has the values there, the highest first."""
     xs = sorted({at.x for line in chart.series for at in line.points})
     places = panel.transData.transform([(x, 1.0) for x in xs])[:, 0]
     box = panel.get_window_extent()
@@ -190,7 +190,7 @@ def _hover_areas(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
 
 
 def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
-    """A chart alone, in points, with its intervals as bands. Its letters are those of the browser."""
+    """Draw a chart alone, in points, with its intervals as bands. Its letters are those of the browser."""
     left, right, above, below = (points / PAGE_DPI for points in (68, 168, 14, 46))
     with mpl.rc_context(_PAGE_STYLE):
         figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
@@ -220,7 +220,7 @@ def _layout(sheet: Sheet, paper: float | None) -> _Layout:
 
 
 def label_text(name: str, letters: int) -> str:
-    """A name over as many lines as it needs: broken after a "|" or a space, or where a part alone is too long."""
+    """Break a name into as many lines as it needs: after a "|" or a space, or where a part alone is too long."""
     lines = wrap(name.replace("|", "| "), letters, break_on_hyphens=False)
     return "\n".join(line.replace("| ", "|") for line in lines)
 
@@ -253,7 +253,7 @@ def _write_above(panel: Axes, chart: Chart) -> None:
 
 
 def _set_axes(panel: Axes, chart: Chart, xs: list[float], layout: _Layout) -> None:
-    """Axes with a tick at each x whose label is clear of the one before."""
+    """Set the axes, with a tick at each x whose label is clear of the one before."""
     if all(x == int(x) for x in xs):
         # The gap between two labels is as wide as a digit.
         least = (len(f"{xs[-1]:.0f}") + 1) * layout.digit / layout.width * (xs[-1] - xs[0])
@@ -296,7 +296,7 @@ def _draw_markers(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> No
 
 
 def _draw_labels(panel: Axes, lines: Sequence[Series], layout: _Layout) -> None:
-    """The name of each line beside its end, and a thin line from one to the other."""
+    """Draw the name of each line beside its end, and a thin line from one to the other."""
     panel.autoscale_view()
     to_panel = panel.transData + panel.transAxes.inverted()
     ends = to_panel.transform([(line.points[-1].x, line.points[-1].y) for line in lines])
@@ -314,7 +314,7 @@ def _draw_labels(panel: Axes, lines: Sequence[Series], layout: _Layout) -> None:
 
 
 def spread_labels(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Positions of labels of these heights, without overlap, between 0 and 1, as near to `wanted` as possible.
+    """Place labels of these heights without overlap, between 0 and 1, as near to `wanted` as possible.
 
     They minimise the sum of squared distances (isotonic regression). Labels whose heights add up to more than 1 begin
     at 0 and go beyond 1.

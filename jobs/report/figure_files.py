@@ -28,7 +28,7 @@ _FILES: dict[Any, Any] = {
 
 
 def with_known_letters(text: str) -> str:
-    """A text with ? for each letter that no font of plots has, which would be a box. That is told once."""
+    """Replace each letter that no font of plots has by ?, since it would be a box. Warn of that once."""
     fonts = [font_manager.get_font(font_manager.findfont(name)) for name in FAMILIES]
     unknown = {letter for letter in set(text) - {"\n"} if not any(font.get_char_index(ord(letter)) for font in fonts)}
     if unknown:
@@ -48,7 +48,7 @@ class NotebookFigure(Figure):
     Its files say what made it, in their metadata.
 
     Attributes:
-        sheet: what it shows.
+        sheet: the charts that it shows.
     """
 
     sheet: Sheet
@@ -67,7 +67,7 @@ class NotebookFigure(Figure):
 
 
 def metadata(sheet: Sheet, kind: str) -> dict[str, Any]:
-    """The metadata of a figure's file (`png`, `svg`, `pdf`): its title, how to read it, and its origin."""
+    """Return the metadata of a figure's file (`png`, `svg`, `pdf`): its title, how to read it, and its origin."""
     about = escape_controls("; ".join((*sheet.notes, *sheet.made_by)))
     if kind == "pdf":
         return {"Title": sheet.title, "Subject": about, "CreationDate": None}

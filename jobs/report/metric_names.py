@@ -23,7 +23,7 @@ _VERSION = re.compile(r"(like|transformers|version):.*")
 
 
 def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
-    """The metric called `name`: `rouge1` is its F1, `rougeL` is `rougel_f1`, and `content_kept` is `kept`.
+    """Find the metric called `name`: `rouge1` is its F1, `rougeL` is `rougel_f1`, and `content_kept` is `kept`.
 
     `to` says what it is for in the error, such as "compare by" or "report".
 
@@ -40,23 +40,23 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
 
 
 def default_metric(*runs: RunInfo) -> Metric:
-    """The metric of comparisons by default: content kept where all runs measure it alike, else BERTScore F1."""
+    """Return the default metric of comparisons: content kept where all runs measure it alike, else BERTScore F1."""
     signatures = {metric_signature(run, CONTENT_KEPT) for run in runs}
     return CONTENT_KEPT if CONTENT_KEPT in metrics_of(runs) and len(signatures) == 1 else "bertscore_f1"
 
 
 def metric_name(metric: Metric) -> str:
-    """The name of a metric in tables, plots and sentences; a plugin's metric goes by its own name."""
+    """Return the name of a metric in tables, plots and sentences. A plugin's metric goes by its own name."""
     return BY_COLUMN[metric].columns[metric] if metric in BY_COLUMN else metric
 
 
 def spaced_signature(signature: str) -> str:
-    """The whole signature, with spaces so that lines can break between its options."""
+    """Return the whole signature, with spaces so that lines can break between its options."""
     return signature.replace("|", " | ")
 
 
 def signature_lines(signature: str, width: int) -> Iterator[str]:
-    """A signature over as many lines as it needs, broken between its options alone."""
+    """Yield a signature in as many lines as it needs, broken only between its options."""
     line = ""
     for part in signature.split("|"):
         longer = f"{line}|{part}" if line else part
@@ -68,17 +68,17 @@ def signature_lines(signature: str, width: int) -> Iterator[str]:
 
 
 def short_signature(signature: str) -> str:
-    """For a line of text: without library versions and options that are off, revisions cut to seven digits."""
+    """Shorten a signature for a line of text: no library versions, no options that are off, revisions of 7 digits."""
     parts = _REVISION.sub(r"@\1", signature).split("|")
     return ", ".join(part for part in parts if not _OFF.fullmatch(part) and not _VERSION.fullmatch(part))
 
 
 def metric_label(metric: Metric, signature: str) -> str:
-    """The metric's name and its short signature, which begins with the name of a plugin's metric."""
+    """Return the metric's name and its short signature, which begins with the name of a plugin's metric."""
     name, short = metric_name(metric), short_signature(signature)
     return short if short.split(", ")[0] == name else f"{name}, {short}"
 
 
 def metric_places(metric: Metric) -> int:
-    """Decimals to print."""
+    """Return the number of decimals to print."""
     return BY_COLUMN[metric].decimals if metric in BY_COLUMN else _DECIMALS

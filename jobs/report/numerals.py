@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # `nws ls` must not wait for pydantic
 
 
 def decimals(value: float, places: int = 3) -> str:
-    """A number without its leading zero: ".432"; no "-.000"."""
+    """Write a number without its leading zero: ".432"; no "-.000"."""
     text = f"{value:.{places}f}"
     if float(text) == 0:
         text = text.removeprefix("-")
@@ -18,18 +18,18 @@ def decimals(value: float, places: int = 3) -> str:
 
 
 def signed(value: float, places: int = 3) -> str:
-    """A number with its sign: "+.012", "-.012"; ".000" has none."""
+    """Write a number with its sign: "+.012", "-.012"; ".000" has none."""
     text = decimals(value, places)
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
 def p_text(p: float, places: int = 4) -> str:
-    """A p, which is never 0: ".0312", "<.0001"."""
+    """Write a p, which is never 0: ".0312", "<.0001"."""
     return decimals(p, places) if p >= 0.5 / 10**places else f"<{decimals(1 / 10**places, places)}"
 
 
 def percent(share: float, places: int = 0) -> str:
-    """A share in per cent: "41 %"; no "-0 %"."""
+    """Write a share in per cent: "41 %"; no "-0 %"."""
     return f"{round(100 * share, places) + 0.0:.{places}f} %"
 
 
@@ -38,12 +38,12 @@ LEAST_FOR_INTERVAL = 10
 
 
 def printed(interval: "Interval", articles: int) -> "Interval":
-    """The interval as it is printed: without its ends where there are too few articles."""
+    """Return the interval as it is printed: without its ends where there are too few articles."""
     return interval if articles >= LEAST_FOR_INTERVAL else replace(interval, low=None, high=None)
 
 
 def percent_interval(interval: "Interval") -> str:
-    """The ends of an interval, with a decimal where they would be equal without: "38–43 %"; "" without interval."""
+    """Write the ends of an interval, with a decimal if they would be equal: "38–43 %"; "" without an interval."""
     if interval.low is None or interval.high is None:
         return ""
     for places in (0, 1):
@@ -54,20 +54,20 @@ def percent_interval(interval: "Interval") -> str:
 
 
 def interval_text(interval: "Interval", places: int = 3) -> str:
-    """The ends of an interval: ".012 to .345"; "no interval" where there is none."""
+    """Write the ends of an interval: ".012 to .345"; "no interval" where there is none."""
     if interval.low is None or interval.high is None:
         return "no interval"
     return f"{decimals(interval.low, places)} to {decimals(interval.high, places)}"
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun: "1 article", "2 articles", "2 summaries"."""
+    """Write a number with its noun: "1 article", "2 articles", "2 summaries"."""
     plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count} {noun if count == 1 else plural}"
 
 
 def length_text(n: int, unit: "LengthUnit") -> str:
-    """An n with what it counts: "9 words", "50 characters"."""
+    """Write an n with what it counts: "9 words", "50 characters"."""
     return counted(n, unit.removesuffix("s"))
 
 
@@ -77,12 +77,12 @@ def in_brackets(*texts: str) -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """One name or more as a list, with a word before the last."""
+    """Join one name or more into a list, with a word before the last."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def choose_lengths(lengths: Sequence[int], cell: int, room: int) -> list[int]:
-    """Those of several n, evenly spread and with both ends, that stand side by side in `room` columns of a terminal."""
+    """Choose as many n as fit side by side into `room` columns of a terminal, evenly spread and with both ends."""
     wide = max(cell, len(str(lengths[-1]))) + 2
     most = max(2, room // wide)
     if len(lengths) <= most:

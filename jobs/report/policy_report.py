@@ -152,12 +152,12 @@ def basis_sentences(report: RunReport, dataset: str) -> Iterator[str]:
 
 
 def learned_name(report: RunReport, system: str) -> str:
-    """The name of a learning line's system, which has no decoding."""
+    """Return the name of a learning line's system, which has no decoding."""
     return report.names.shown.get(system, system.removeprefix(POLICY))
 
 
 def learning_table(report: RunReport) -> Table:
-    """Mean reward of each policy by n, over the first and the last tenth of its updates."""
+    """Make the table of each policy's mean reward by n, over the first and the last tenth of its updates."""
     by_system: dict[str, dict[int, LearningLine]] = {}
     for line in report.trained.learning:
         by_system.setdefault(line.system, {})[line.n] = line
@@ -178,7 +178,7 @@ def learning_table(report: RunReport) -> Table:
 
 
 def beside_others_table(report: RunReport, dataset: str, system: str) -> Table | None:
-    """A policy by n: its seeds, other systems, the oracle, and the articles it learned from; None without any."""
+    """Make the table of a policy by n: its seeds, other systems, the oracle, training articles; None without any."""
     at = report.trained.of(dataset)[system]
     rows = {name: cells for name, cells in _other_rows(report, at) if any(cell is not MISSING for cell in cells)}
     if not rows:
@@ -219,7 +219,7 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
 
 
 def policy_tables(report: RunReport, dataset: str, examples: Sequence[ArticleTexts] = ()) -> Iterator[Table]:
-    """Some summaries of a dataset's test articles, the means of all, and each policy beside others."""
+    """Yield some summaries of a dataset's test articles, the means of all, and each policy beside others."""
     trained = report.trained
     counts = sorted({score.articles for score in trained.scores if score.dataset == dataset})
     many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
@@ -263,7 +263,7 @@ def examples_table(report: RunReport, dataset: str, examples: Sequence[ArticleTe
 
 
 def qualities_table(report: RunReport, dataset: str) -> Table:
-    """Further metrics of quality beside the metric of the report."""
+    """Make the table of further metrics of quality beside the metric of the report."""
     qualities = [spec for spec in SPECS if spec.is_quality]
     scores = sorted((s for s in report.trained.scores if s.dataset == dataset), key=lambda score: score.n)
     rows = [
@@ -280,7 +280,7 @@ def qualities_table(report: RunReport, dataset: str) -> Table:
 
 
 def policies_sheet(report: RunReport) -> Sheet:
-    """Scores on test articles by n, and below them differences to TextRank; a ring where one is significant."""
+    """Chart scores on test articles by n, and below them differences to TextRank, with a ring if significant."""
     trained = report.trained
     curves = {dataset: trained.curves(dataset) for dataset in trained.scored}
     looks = run_looks(report)
@@ -309,7 +309,7 @@ def _over_textrank(report: RunReport, dataset: str) -> dict[str, Sequence[GainAt
 
 
 def learning_charts(report: RunReport, section: str = "") -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
-    """For each n the mean reward by update, and the mean entropy."""
+    """Chart for each n the mean reward by update, and the mean entropy."""
     lengths = sorted({line.n for line in report.trained.learning})
     rewards = tuple(_chart(report, n, "reward", "mean reward", f"{section}-reward-{n}") for n in lengths)
     entropies = tuple(_chart(report, n, "entropy", "mean entropy (nats)", f"{section}-entropy-{n}") for n in lengths)
@@ -351,7 +351,7 @@ def _points(x: Sequence[float], band: Band) -> tuple[ChartPoint, ...]:
 
 
 def learning_sheet(report: RunReport) -> Sheet:
-    """Rewards above, entropies below, a column for each n."""
+    """Chart rewards above and entropies below, with a column for each n."""
     lines = report.trained.learning
     updates = {line.system: f"{learned_name(report, line.system)} {line.updates:,}" for line in lines}
     notes = [f"updates done: {', '.join(updates.values())}"]

@@ -34,10 +34,10 @@ def print_report(report: RunReport, console: Console, where: str = "", metric: s
     """Print the short report: for each dataset a table and some sentences, and where to find more.
 
     Args:
-        report: of a run.
-        console: where to.
-        where: what commands that it names need to find the run, such as ` --store URL`.
-        metric: what the tables are of; None for content kept where the run has it.
+        report: the report of a run.
+        console: the console to print to.
+        where: the option with which printed commands find the run, such as ` --store URL`.
+        metric: the metric of the tables; None for content kept if the run has it.
     """
     trained = report.document.policies
     for dataset in trained.scored if trained is not None and trained.has_policies else ():
@@ -151,9 +151,9 @@ class EndpointCosts:
     """The requests of a run to its endpoints.
 
     Attributes:
-        use: what each took.
-        prices: of a million tokens read, written, and read from a cache; None where the recipe does not say.
-        names: what systems are called.
+        use: the requests and tokens of each system.
+        prices: the prices of a million tokens read, written, and read from a cache; None if the recipe has none.
+        names: the names of systems.
     """
 
     use: Sequence[EndpointUse] = ()
@@ -161,14 +161,14 @@ class EndpointCosts:
     names: SystemNames = FULL_NAMES
 
     def cost(self, use: EndpointUse) -> float | None:
-        """The cost of all articles of the run, in the currency of the prices; None without prices, or tokens."""
+        """Return the cost of all articles of the run, in the currency of the prices; None without prices, or tokens."""
         if self.prices is None or not use.read:
             return None
         read, written, cached = self.prices
         return ((use.read - use.cached) * read + use.written * written + use.cached * cached) / 1e6
 
     def as_dict(self) -> dict[str, Any]:
-        """What each took as plain JSON values."""
+        """Return what each endpoint took as plain JSON values."""
         return {"endpoint_use": [asdict(use) | {"cost": self.cost(use)} for use in self.use]}
 
 

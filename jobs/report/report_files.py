@@ -101,7 +101,7 @@ def write_report(
 
 
 def report_json(report: RunReport) -> dict[str, Any]:
-    """The document as plain JSON values, with what made it, and with its statements in words."""
+    """Return the document as plain JSON values, with what made it, and with its statements in words."""
     document = report.document.model_dump(mode="json")
     for name in ("statements", "warnings"):
         for dataset, statements in getattr(report.document, name).items():
@@ -143,7 +143,7 @@ def _parts(report: RunReport, curve: Sequence[CurveRow]) -> Iterator[_Part]:
 
 
 def curve_rows(report: RunReport) -> list[dict[str, Any]]:
-    """A sweep's scores, a row each: the same in `curves.csv` and in frames."""
+    """List a sweep's scores, a row each: the same in `curves.csv` and in frames."""
     document, found = report.document, report.document.of_metric()
     gains = {(number.dataset, number.system, at.n): at.gain for number in found.magic_numbers for at in number.gains}
     of_reference = [kept for kept in document.kept if kept.ceiling == "reference"]
@@ -163,7 +163,7 @@ def curve_rows(report: RunReport) -> list[dict[str, Any]]:
 
 
 def _kept_rows(report: RunReport) -> list[dict[str, Any]]:
-    """The rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
+    """List the rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
     return [
         _head(report, CONTENT_KEPT, kept)
         | _columns(kept, "ceiling")
@@ -188,20 +188,20 @@ def _score_row(report: RunReport, score: SystemScore) -> dict[str, Any]:
 
 
 def _head(report: RunReport, metric: Metric, of: Curve | ContentKept | SystemScore) -> dict[str, Any]:
-    """The first columns of a row: what made its numbers, and whose they are."""
+    """Return the first columns of a row: what made its numbers, and whose they are."""
     made_by = {"run": report.run.id, "metric": metric, "signature": metric_signature(report.run, metric)}
     flags = {"is_control": int(of.kind == "control"), "is_oracle": int(of.kind == "oracle")}
     return made_by | _columns(of, "dataset system") | flags
 
 
 def _columns(record: object, names: str, prefix: str = "") -> dict[str, Any]:
-    """Some numbers of a record by the names of their columns; None where there is no record, and 1 for true."""
+    """Return numbers of a record by the names of their columns; None where there is no record, and 1 for true."""
     values = {name: getattr(record, name, None) for name in names.split()}
     return {prefix + name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
 def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
-    """Mean scores by n for papers; comments say what made the numbers, and whether all systems wrote n words."""
+    """Write mean scores by n for papers. Comments say what made the numbers, and whether all systems wrote n words."""
     document, name = report.document, metric_name(report.metric)
     curves = {dataset: document.of_metric().curves_of(dataset) for dataset in document.scored}
     if trained := document.policies:
@@ -217,13 +217,13 @@ def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
 
 
 def kept_latex(report: RunReport) -> str:
-    """Content kept by n for papers, and from which n on half is kept."""
+    """Write content kept by n for papers, and from which n on half is kept."""
     tables = [kept_table(report.document, dataset, report.names) for dataset in sorted(report.document.ranking)]
     return _latex(report, tables, f"content kept: {metric_signature(report.run, CONTENT_KEPT)}", _NEEDS)
 
 
 def _latex(report: RunReport, tables: Sequence[Table], *notes: str) -> str:
-    """Tables that need the package booktabs, and above them comments on what made the numbers."""
+    """Write tables that need the package booktabs, and above them comments on what made the numbers."""
     run = report.run
     comments = [
         f"Run {run.id}, {run.state}, seed {run.seed}, code {run.code_version}.",

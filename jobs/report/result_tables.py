@@ -31,7 +31,7 @@ _CEILINGS: Mapping[Ceiling, str] = {
 
 
 def means_table(curves: Sequence[Curve], metric: Metric, names: SystemNames, title: str) -> Table:
-    """Systems by n: each mean of a dataset with half of its 95 % interval, the highest marked."""
+    """Make the table of systems by n: each mean of a dataset with half of its 95 % CI, the highest marked."""
     places, best = metric_places(metric), _highest(curves, metric_places(metric))
     cells = {
         names[curve.system] + role(curve.kind): {
@@ -46,14 +46,14 @@ def means_table(curves: Sequence[Curve], metric: Metric, names: SystemNames, tit
 
 
 def _table_by_n(cells: Mapping[str, Mapping[int, Cell]], title: str, notes: Sequence[str]) -> Table:
-    """Systems by n, from the cells of each by n; it need not have all."""
+    """Make a table of systems by n from the cells of each by n, which need not have all n."""
     lengths = sorted({n for by_n in cells.values() for n in by_n})
     rows = [(name, *(by_n.get(n, MISSING) for n in lengths)) for name, by_n in cells.items()]
     return Table(("n", *map(str, lengths)), rows, title, notes)
 
 
 def _highest(curves: Sequence[Curve], places: int) -> dict[int, float]:
-    """The highest mean at each n, as rounded as it is shown. Oracles take no part: they saw the reference."""
+    """Find the highest mean at each n, rounded as it is shown. Oracles take no part: they saw the reference."""
     best: dict[int, float] = {}
     for curve in curves:
         for at in curve.lengths if curve.kind != "oracle" else ():
@@ -70,7 +70,7 @@ def _mean_cell(at: CurvePoint, best: Mapping[int, float], places: int, *, is_ora
 
 
 def kept_table(document: ReportDocument, dataset: str, names: SystemNames) -> Table:
-    """Systems by n: the share of the reference's content in per cent, and from which n on half is kept."""
+    """Make the table of systems by n: the share of the reference's content, and from which n on half is kept."""
     of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     lengths = sorted({at.n for kept in of_reference for at in kept.lengths})
     rows = [(names[kept.system] + role(kept.kind), *_kept_cells(kept, lengths)) for kept in of_reference]
@@ -91,7 +91,7 @@ def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
 
 
 def _share_cell(at: Share) -> Cell:
-    """A share with its interval, which need not lie evenly around it, since a share is a ratio."""
+    """Make the cell of a share with its interval, which need not lie evenly around it, since a share is a ratio."""
     ends = percent_interval(printed(at.share, at.articles))
     return Cell(percent(at.share.mean).removesuffix(" %"), ends.removesuffix(" %"))
 
@@ -100,7 +100,7 @@ FEW_OF_KIND = f"A share without an interval: fewer than {FEWEST_ARTICLES} refere
 
 
 def kinds_table(document: ReportDocument, dataset: str, system: str, names: SystemNames) -> Table:
-    """What a system keeps of each kind of word by n, in per cent, with the number of articles that have it."""
+    """Make the table of what a system keeps of each kind of word by n, and of how many articles have this kind."""
     by_n = document.by_kind(dataset)[system]
     shares = [of.by_kind for of in by_n]
     articles = {kind: str(share.articles) for kind, share in shares[0].items()}
@@ -119,12 +119,12 @@ def kinds_table(document: ReportDocument, dataset: str, system: str, names: Syst
 
 
 def kind_cell(share: Interval) -> Cell:
-    """A share in per cent, without the sign."""
+    """Make the cell of a share in per cent, without the sign."""
     return Cell(percent(share.mean).removesuffix(" %"), percent_interval(share).removesuffix(" %"))
 
 
 def smallest_tables(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[Table]:
-    """For each ceiling, the smallest n by system and share of it."""
+    """Make, for each ceiling, the table of the smallest n by system and share of the ceiling."""
     for of, called in _CEILINGS.items():
         rows = [
             (names[system] + role(held[of].kind), *(_smallest_cell(held[of], held[of].by_share[x]) for x in SHARES[of]))
@@ -145,7 +145,7 @@ def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
 
 
 def _interval_of_n(kept: ContentKept, smallest: SmallestN) -> str:
-    """The interval of an n, whose upper end is claimed: "9–11"."""
+    """Write the interval of an n, whose upper end is claimed: "9–11"."""
     if kept.articles < FEWEST_ARTICLES:
         return "too few articles"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
@@ -153,7 +153,7 @@ def _interval_of_n(kept: ContentKept, smallest: SmallestN) -> str:
 
 
 def obedience_table(document: ReportDocument, names: SystemNames) -> Table:
-    """How well generators keep to n, a row for each of them and n."""
+    """Make the table of how well generators keep to n, with a row for each generator and n."""
     unit = document.unit
     rows = [
         (
@@ -181,7 +181,7 @@ def obedience_table(document: ReportDocument, names: SystemNames) -> Table:
 
 
 def best_n_table(report: RunReport, dataset: str) -> Table | None:
-    """The magic numbers of each system by metric: of the largest mean, of the largest gain, and of single articles."""
+    """Make the table of the magic numbers by metric: of the largest mean, the largest gain, and single articles."""
     names = report.names
     rows = [
         (
@@ -209,7 +209,7 @@ def _gain_cell(number: MagicNumber, places: int) -> Cell:
 
 
 def vs_lead_table(report: RunReport, dataset: str) -> Table | None:
-    """Where each system is better or worse than `lead`. A system that does not beat `lead` is not worth running."""
+    """Make the table of where systems differ from `lead`. A system that does not beat `lead` is not worth running."""
     compared = [found for found in report.document.metrics if found.vs_lead_of(dataset)]
     compared.sort(key=lambda found: found.metric != CONTENT_KEPT)
     systems = dict.fromkeys(system for found in compared for system in found.vs_lead_of(dataset))
@@ -225,7 +225,7 @@ def vs_lead_table(report: RunReport, dataset: str) -> Table | None:
 
 
 def verdict(comparison: Comparison | None) -> str:
-    """The n at which the first system of a comparison is significantly better or worse."""
+    """Name the n at which the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
     tested = tuple(at.n for at in comparison.lengths)
@@ -234,7 +234,7 @@ def verdict(comparison: Comparison | None) -> str:
 
 
 def other_lengths_table(report: RunReport, dataset: str) -> Table | None:
-    """Mean words by n of the systems that do not write n."""
+    """Make the table of mean words by n of the systems that do not always write n words."""
     document = report.document
     by_system = document.other_lengths(document.of_metric().curves_of(dataset))
     if not by_system:
@@ -287,7 +287,7 @@ def _length_matched_table(pairs: Sequence[Comparison], report: RunReport) -> Tab
 
 
 def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
-    """Two systems, called `a` and `b`, at every n that both have, and how many words they wrote where that is not n."""
+    """Make the table of systems `a` and `b` at every n that both have, with the words that they wrote if not n."""
     uncut = "matched" if comparison.is_length_matched else "uncut"
     columns = ["n", "articles", a, b, f"{a} − {b}", "95 % CI", "p", "Holm p", "wins/ties/losses"]
     rows = [_paired_row(at, places, at.n or uncut) for at in comparison.lengths]
@@ -304,7 +304,7 @@ def comparison_table(comparison: Comparison, a: str, b: str, title: str, places:
 def systems_table(
     comparisons: Sequence[Comparison], called: Sequence[str], other: str, title: str, places: int
 ) -> Table:
-    """Systems minus one `other`, at one n, a row each."""
+    """Make the table of systems minus one `other`, at one n, with a row for each system."""
     columns = ["system", "articles", "mean", other, "difference", "95 % CI", "p", "Holm p"]
     lengths = [comparison.lengths[0] for comparison in comparisons]
     rows = [_paired_row(at, places, name)[:-1] for name, at in zip(called, lengths, strict=True)]
@@ -323,7 +323,7 @@ def _paired_row(at: PairedLength, places: int, first: object) -> tuple[object, .
 
 
 def gains_table(report: RunReport, dataset: str, over: str, gains: Mapping[str, Sequence[GainAt]]) -> Table:
-    """What each system gains over `random` or `lead` at equal n, with interval and corrected p."""
+    """Make the table of what each system gains over `random` or `lead` at equal n, with interval and corrected p."""
     places = report.places
     rows = [
         (

@@ -80,6 +80,6 @@ def require_findings(store: Store, run: RunInfo) -> None:
 
 
 def run_json(run: RunInfo) -> dict[str, Any]:
-    """The origin of the numbers as plain JSON values; `articles` and `failures` count those finished and lost."""
+    """Return the origin of the numbers as plain JSON values; `articles` are finished, and `failures` are lost."""
     names = ("id", "seed", "code_version", "signatures", "revisions", "device", "state")
     return {name: getattr(run, name) for name in names} | {"articles": run.articles_done, "failures": run.failures}

@@ -24,27 +24,27 @@ _MOST_NAMED = 3
 
 
 def as_dict(run: RunInfo) -> dict[str, Any]:
-    """A run as plain values: `stale` says whether it is 'running' with a dead driver, `unit` what its n count."""
+    """Return a run as plain values: `stale` says whether its driver has died, and `unit` what its n count."""
     return plain_values(run) | {"stale": state_name(run) == "stale", "unit": run.length_unit}
 
 
 def plain_values(record: Any) -> dict[str, Any]:
-    """The fields of a record of the store, times in ISO 8601."""
+    """Return the fields of a record of the store, times in ISO 8601."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(record).items()}
 
 
 def state_name(run: RunInfo) -> str:
-    """The state of a run; "stale" if it is 'running' with a dead driver."""
+    """Return the state of a run; "stale" if it is 'running' with a dead driver."""
     return "stale" if is_stale(run, socket.gethostname(), datetime.now(UTC)) else run.state
 
 
 def done_text(run: RunInfo) -> str:
-    """The number of articles done, and of all: "3/24", or "3/?" where that is not known."""
+    """Write the number of articles done, and of all: "3/24", or "3/?" where that is not known."""
     return f"{run.articles_done}/{'?' if run.total_articles is None else run.total_articles}"
 
 
 def dataset_part(dataset: Mapping[str, Any]) -> str:
-    """The part of a dataset's articles that a recipe asks for; "" if all."""
+    """Name the part of a dataset's articles that a recipe asks for; "" if all."""
     skip, limit = dataset.get("skip") or 0, dataset.get("limit")
     if not skip and limit is None:
         return ""
@@ -52,7 +52,7 @@ def dataset_part(dataset: Mapping[str, Any]) -> str:
 
 
 def duration(run: RunInfo) -> str:
-    """The time that drivers have worked on a run, without pauses between them: hours, minutes, seconds."""
+    """Write the time that drivers have worked on a run, without pauses between them: hours, minutes, seconds."""
     if run.claimed_at is None:
         return "-"
     now = datetime.now(UTC)
@@ -63,7 +63,7 @@ def duration(run: RunInfo) -> str:
 
 
 def made_by(run: RunInfo) -> list[tuple[str, str]]:
-    """The origin of a run's numbers, each fact with its name, as far as it is recorded."""
+    """List the origin of a run's numbers, each fact with its name, as far as it is recorded."""
     revisions = run.revisions
     facts = [
         ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
@@ -90,12 +90,12 @@ def made_by(run: RunInfo) -> list[tuple[str, str]]:
 
 
 def moment_text(moment: datetime) -> str:
-    """A moment in whole seconds, UTC."""
+    """Write a moment in whole seconds, UTC."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def failure_lines(failures: Sequence[FailureInfo]) -> list[str]:
-    """A line for each reason, the most frequent first. The names of the articles make no difference."""
+    """Write a line for each reason, the most frequent first. The names of the articles make no difference."""
     groups: dict[tuple[str, str, str], list[FailureInfo]] = {}
     for failure in failures:
         message = failure.message.replace(repr(failure.key), "'…'")
@@ -179,7 +179,7 @@ class ListedRun:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The run as plain values, with its lengths and answers."""
+        """Return the run as plain values, with its lengths and answers."""
         return as_dict(self.run) | {
             "lengths": self.run.recipe.get("n") or [],
             "answers": [asdict(answer) for answer in self.answers],
@@ -187,7 +187,7 @@ class ListedRun:
 
 
 def listed_runs(store: Store, runs: Sequence[RunInfo]) -> list[ListedRun]:
-    """Runs with the headlines of their documents, which are stored when they end."""
+    """List runs with the headlines of their documents, which are stored when they end."""
     by_run = store.headlines([run.id for run in runs])
     return [ListedRun(run, tuple(_answers(run, by_run.get(run.id, {})))) for run in runs]
 

@@ -30,8 +30,8 @@ class View:
 
     Attributes:
         run: as the store has it.
-        progress: what its driver is at; None while the run has none, or it has not told yet.
-        span: of the progress, until now.
+        progress: the progress of its driver; None without a driver, or before the first report.
+        span: the span of the progress, until now.
         reasons: why articles failed.
         newest: the id of an article of those that were stored last.
     """
@@ -70,7 +70,7 @@ class Viewer:
         self._reasons: tuple[FailureInfo, ...] = ()
 
     def read_live(self) -> View:
-        """The run now.
+        """Read the run as it is now, and refuse it if its driver is gone.
 
         Raises:
             ClusterError: its driver is gone, and the run has not ended.
@@ -81,7 +81,7 @@ class Viewer:
         return view
 
     def read(self) -> View:
-        """The run now, whether its driver is gone or not.
+        """Read the run as it is now, whether its driver is gone or not.
 
         Raises:
             StoreError: there is no such run, or the store cannot be read.
@@ -98,7 +98,7 @@ class Viewer:
 
 
 def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> Span:
-    """The span that a driver reported, extended to now: by its own clock up to its heartbeat, then by ours."""
+    """Extend the span that a driver reported to now: by its own clock up to its heartbeat, then by ours."""
     if at is None:
         return Span(0.0, 0)
     # Articles land in bundles, and updates one by one.
@@ -112,7 +112,7 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
 
 
 def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = False) -> list[tuple[str, str]]:
-    """The facts that `nws status` shows of a run, each with its name: its progress first.
+    """List the facts that `nws status` shows of a run, each with its name: its progress first.
 
     `where` makes commands find its store. In brief it is what changes, and fits a terminal of 24 lines.
     """
@@ -158,7 +158,7 @@ def print_facts(facts: Sequence[tuple[str, str]], console: Console) -> None:
 
 
 def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
-    """Facts below each other; they fold at any width."""
+    """Make a table of facts below each other, which fold at any width."""
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(min_width=_NAME_WIDTH, no_wrap=True)
     table.add_column(overflow="fold")
@@ -168,7 +168,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
 
 
 def status_json(store: Store, view: View) -> dict[str, Any]:
-    """The facts of `nws status` as plain values, times in ISO 8601."""
+    """Return the facts of `nws status` as plain values, times in ISO 8601."""
     run, at = view.run, view.progress
     names = ("id", "shard", "state", "articles_done", "total_articles", "failures", "error")
     return {
@@ -181,12 +181,12 @@ def status_json(store: Store, view: View) -> dict[str, Any]:
 
 
 def progress_line(view: View) -> str:
-    """The progress of a run on one line."""
+    """Write the progress of a run on one line."""
     return ", ".join(filter(None, (view.run.state, _progress_text(view), _speed_text(view))))
 
 
 def facts(view: View) -> list[tuple[str, str]]:
-    """The facts that change while a run goes on, each with its name."""
+    """List the facts that change while a run goes on, each with its name."""
     run, at = view.run, view.progress
     rows = [("progress", _progress_text(view))]
     if at is not None:
@@ -197,7 +197,7 @@ def facts(view: View) -> list[tuple[str, str]]:
 
 
 def state_text(view: View, where: str = "") -> str:
-    """The state of a run, who drives it, its error, and what to do where nobody drives it; `where` as above."""
+    """Write the state of a run, who drives it, its error, and what to do if nobody drives it; `where` as above."""
     run = view.run
     if state_name(run) == "stale":
         return f"stale: its driver has died, or cannot be reached. Resume the run with: nws resume {run.id}{where}"
@@ -214,7 +214,7 @@ def _progress_text(view: View) -> str:
 
 
 def stage_text(view: View) -> str:
-    """The progress of the driver's stage, "sweep: 3/24 articles"; or else the run."""
+    """Write the progress of the driver's stage, "sweep: 3/24 articles", or else of the run."""
     at = view.progress
     if at is None:
         return f"{done_text(view.run)} articles"
@@ -222,7 +222,7 @@ def stage_text(view: View) -> str:
 
 
 def rate_text(view: View) -> str:
-    """The speed of the stage of late: "2.5 articles/s", or by the minute if it is slow; "" if not known."""
+    """Write the recent speed of the stage: "2.5 articles/s", or by the minute if it is slow; "" if not known."""
     rate = view.span.rate
     if view.progress is None or rate is None:
         return ""
@@ -230,7 +230,7 @@ def rate_text(view: View) -> str:
 
 
 def left_text(view: View) -> str:
-    """The time that the stage still takes: "about 3 min"; "" if not known."""
+    """Write the time that the stage still takes: "about 3 min"; "" if not known."""
     return f"about {duration(view.seconds_left)}" if view.seconds_left else ""
 
 

@@ -42,7 +42,7 @@ class ShownSummary:
     positions: tuple[int | None, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON values; a position counts the words of the article from 0."""
+        """Return all of it as plain JSON values; a position counts the words of the article from 0."""
         values = asdict(self.summary)
         scores = {**values["scores"], **values.pop("chosen_scores")}
         characters = count_characters(self.summary.text)
@@ -65,7 +65,7 @@ class ShownArticle:
     names: SystemNames
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON values."""
+        """Return all of it as plain JSON values."""
         run, article = self.run, self.article
         return {
             "run": {name: getattr(run, name) for name in ("id", "job", "state", "seed", "code_version", "signatures")},
@@ -87,18 +87,18 @@ def show(
     n: int | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> ShownArticle:
-    """An article with its summaries.
+    """Choose an article with its summaries.
 
     Args:
-        store: where `run` is.
-        run: which run.
+        store: the store of the run.
+        run: the run.
         wanted: an article's key, its id or the beginning of that, or a part of its key or text;
             default: the first by id.
         system: whose words are marked: a name, or a part of it that no other system has. Default: the one that keeps
             most, by the answer of the run; without one the first that is neither a control nor an oracle.
         n: the length of the summaries; default: the one that the answer names for the system, or else the middle one
             of its lengths, 0 if it has written uncut summaries only.
-        labels: of systems, over those of the recipe.
+        labels: the labels of systems, over those of the recipe.
 
     Raises:
         StoreError: the run has no summaries.
@@ -212,7 +212,7 @@ def _print_text(shown: ShownArticle, console: Console) -> None:
 
 
 def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bool]]:
-    """All of `text`, cut where words at `positions` begin and end, and whether each piece is of such words.
+    """Cut `text` where words at `positions` begin and end, and say whether each piece is of such words.
 
     Neighbours among them are one piece, with what stands between them.
     """

@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 def row_columns(run: RunInfo, with_articles: bool) -> dict[str, type]:
-    """The columns of a row, in order, with the type of their values; `extra` is an object.
+    """Return the columns of a row, in order, with the type of their values; `extra` is an object.
 
     They are those of the table `summaries`, then the metrics of plugins, where the article is from, what the system is,
     and, if wanted, the article's text and its references.
@@ -84,7 +84,7 @@ def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: 
 
 
 def _pieces(store: Store, run: RunInfo, with_articles: bool, counts: list[int]) -> Iterator[list[Row]]:
-    """The rows of some articles at a time: by article id, system and n, the same in every store.
+    """Yield the rows of some articles at a time: by article id, system and n, the same in every store.
 
     The number of each piece's rows is appended to `counts`.
     """

@@ -41,7 +41,7 @@ _STEP, _ZOOMED_STEP = 20.0, 5.0
 
 
 def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
-    """Content kept by n, in per cent, and another person's whole summaries if there are any."""
+    """Chart content kept by n, in per cent, and another person's whole summaries if there are any."""
     document, names = report.document, report.names
     of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     looks = run_looks(report)
@@ -76,7 +76,7 @@ def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
 
 
 def kinds_chart(report: RunReport, dataset: str, system: str, chart_id: str = "") -> Chart:
-    """What a system keeps of each kind of word by n, in per cent: a line for each kind that has a name."""
+    """Chart what a system keeps of each kind of word by n, in per cent: a line for each kind that has a name."""
     document, name = report.document, report.names[system]
     by_n = document.by_kind(dataset)[system]
     lines = tuple(
@@ -101,7 +101,7 @@ def kinds_chart(report: RunReport, dataset: str, system: str, chart_id: str = ""
 
 
 def zoomed(chart: Chart) -> Chart | None:
-    """A chart of content kept without oracles, whose y axis ends above the other lines.
+    """Make a chart of content kept without oracles, whose y axis ends above the other lines.
 
     None where there are no oracles, or nothing else.
     """
@@ -114,13 +114,13 @@ def zoomed(chart: Chart) -> Chart | None:
 
 
 def _top(lines: Sequence[Series], step: float) -> float:
-    """The first multiple of `step` that is above all lines and their intervals, in per cent."""
+    """Return the first multiple of `step` that is above all lines and their intervals, in per cent."""
     highest = max((at.high or at.y for line in lines for at in line.points), default=0.0)
     return step * math.ceil(highest / step)
 
 
 def run_looks(report: RunReport) -> dict[str, Look]:
-    """The look of every system, the same in all charts of a run.
+    """Return the look of every system, the same in all charts of a run.
 
     The mean over a policy's seeds, and its method, look as its first seed does.
     """
@@ -144,7 +144,7 @@ def _share_point(n: int, share: Interval, articles: int) -> ChartPoint:
 
 
 def kept_sheet(report: RunReport) -> Sheet:
-    """Content kept by n, a chart for each dataset: the first figure of a report."""
+    """Chart content kept by n, with a chart for each dataset: the first figure of a report."""
     run = report.run
     ceiling = READ_PART if report.document.has_cut_references() else "the whole reference"
     return Sheet(
@@ -160,7 +160,7 @@ def kept_sheet(report: RunReport) -> Sheet:
 
 
 def kinds_sheet(report: RunReport) -> Sheet:
-    """What the best system of each dataset keeps of each kind of word."""
+    """Chart what the best system of each dataset keeps of each kind of word."""
     document, run = report.document, report.run
     return Sheet(
         title="What survives of each kind of word?",
@@ -171,13 +171,13 @@ def kinds_sheet(report: RunReport) -> Sheet:
 
 
 def best_by_kind(document: ReportDocument) -> list[tuple[str, str]]:
-    """Each dataset with its best system, where it is known what this keeps of each kind of word."""
+    """List each dataset with its best system, if it is known what this system keeps of each kind of word."""
     best = [(dataset, ranked[0]) for dataset, ranked in sorted(document.ranking.items()) if ranked]
     return [(dataset, system) for dataset, system in best if system in document.by_kind(dataset)]
 
 
 def gains(report: RunReport, dataset: str) -> dict[str, dict[str, Sequence[GainAt]]]:
-    """By `random` and `lead` what each system gains over it by n, where anything can be compared with it.
+    """Return, for `random` and `lead`, what each system gains over it by n, if anything can be compared with it.
 
     Oracles are left out: they gain several times as much as systems, so the other lines would be squeezed.
     """
@@ -194,7 +194,7 @@ def gains(report: RunReport, dataset: str) -> dict[str, dict[str, Sequence[GainA
 
 
 def curves_sheet(report: RunReport) -> Sheet:
-    """Mean scores by n, and below them gains over `random`, a column for each dataset."""
+    """Chart mean scores by n, and below them gains over `random`, with a column for each dataset."""
     found, datasets, looks = report.document.of_metric(), report.document.scored, run_looks(report)
     over_random = [gains(report, dataset).get(RANDOM, {}) for dataset in datasets]
     below = [

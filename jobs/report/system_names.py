@@ -42,7 +42,7 @@ class SystemNames:
     left_out: tuple[SharedParts, ...] = ()
 
     def __getitem__(self, system: str) -> str:
-        """The name of a system; its full name if it is none of these."""
+        """Return the name of a system; its full name if it is none of these."""
         return self.shown.get(system, system)
 
     @property
@@ -59,15 +59,15 @@ class SystemNames:
         return f"{listed([self[system] for system in left_out.systems])} {verb} out {parts}"
 
     def find(self, name: str, known: Collection[str], where: str, methods: Collection[str] = ()) -> str:
-        """The full name of the system that a person means.
+        """Find the full name of the system that a person means.
 
         That is the system of this full name, with or without `policy|` before it, or the one that is called so, or else
         the one that has `name` as a part.
 
         Args:
-            name: what was typed.
+            name: the typed name.
             known: full names to choose among.
-            where: whose systems these are, such as "run ID", for the error.
+            where: the owner of the systems, such as "run ID", for the error.
             methods: full names that stand for several systems, such as `policy|reinforce`.
 
         Raises:
@@ -91,11 +91,11 @@ class SystemNames:
         return system if self[system] == system else f"{self[system]} ({system})"
 
     def labelled(self, labels: Mapping[str, str], where: str) -> "SystemNames":
-        """The names with these labels in the place of some.
+        """Replace some names by labels.
 
         Args:
-            labels: by any name that `find` takes.
-            where: whose systems these are, for the error.
+            labels: the labels by any name that `find` takes.
+            where: the owner of the systems, for the error.
 
         Raises:
             RecipeError: a label is of no system or of several, or another system is called so.
@@ -122,7 +122,7 @@ FULL_NAMES = SystemNames()
 
 
 def system_names(systems: Iterable[str]) -> SystemNames:
-    """Names without the parts that systems of a family share, wherever that leaves no two the same.
+    """Shorten names: leave out parts that systems of a family share, wherever no two names become the same.
 
     A family is all that choose among segments (`ENCODER|IMPORTANCE|chunks`), all generators (`MODEL|prompt=…`, of which
     the prompt is left out, too), or all policies (`policy|METHOD|seed=…`, `untrained|…`). The order of `systems`, and
@@ -150,7 +150,7 @@ def system_names(systems: Iterable[str]) -> SystemNames:
 
 
 def names_of(runs: Sequence[RunInfo], systems: Iterable[str], labels: Mapping[str, str] | None = None) -> SystemNames:
-    """Names of the systems of runs, with the labels of their recipes, and over these with `labels`.
+    """Name the systems of runs, with the labels of their recipes, and over these with `labels`.
 
     A label of a recipe may be of a system that has written nothing yet.
 
@@ -166,12 +166,12 @@ def names_of(runs: Sequence[RunInfo], systems: Iterable[str], labels: Mapping[st
 
 
 def with_labels(run: RunInfo, labels: Mapping[str, str]) -> RunInfo:
-    """A run as if its recipe had these labels, too."""
+    """Return a run as if its recipe had these labels, too."""
     return replace(run, recipe={**run.recipe, "labels": {**(run.recipe.get("labels") or {}), **labels}})
 
 
 def _repeated(shown: Mapping[str, str]) -> list[str]:
-    """The systems with a short name that another has, too."""
+    """List the systems with a short name that another has, too."""
     counts = Counter(shown.values())
     return [system for system, name in shown.items() if counts[name] > 1 and name != system]
 
@@ -186,7 +186,7 @@ def _family(body: str) -> str:
 
 
 def _parts(system: str, family: str) -> tuple[str, ...]:
-    """The parts of a system's name if it is of the family; none otherwise."""
+    """Split a system's name into its parts if it is of the family; else return none."""
     body = system.partition(_RUN_MARK)[0]
     return tuple(body.removeprefix(POLICY).split("|")) if _family(body) == family else ()
 
@@ -197,7 +197,7 @@ def _joined(system: str, parts: Sequence[str]) -> str:
 
 
 def _redundant_parts(family: str, members: _Parts) -> tuple[Collection[str], tuple[str, ...]]:
-    """The parts that the names of a family leave out, and those of them that all members have."""
+    """Return the parts that the names of a family leave out, and those of them that all members have."""
     first, *others = members.values()
     if family == "segments" and not others:
         alone = (first[0], first[2]) if len(first) == 3 and first[2] == _CHUNKS else ()
@@ -233,7 +233,7 @@ SYSTEM_NOTES = {
 
 
 def system_notes(systems: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """For each system that is known here, its full name and what it does, in the order given.
+    """List each system that is known here with its full name and what it does, in the order given.
 
     A system of Phase 1 has the method within its name, such as "all-MiniLM-L6-v2|lexrank|chunks".
     """

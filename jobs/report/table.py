@@ -54,7 +54,7 @@ class Cell:
 
     Attributes:
         text: the number, on one line.
-        below: how sure it is, in smaller type under it, such as "±.012" or "9–11".
+        below: the interval, in smaller type under the number, such as "±.012" or "9–11".
         mark: "*" for the highest or a significant one, which is bold, too; "?" for nearly; "°" for not compared.
     """
 
@@ -75,7 +75,7 @@ class Table:
         columns: the headings, which are names in files.
         rows: values with all their digits, or cells as people read them. A column of texts stands to the left.
         title: says what is shown.
-        notes: how to read it, a sentence each.
+        notes: the sentences on how to read the table.
     """
 
     columns: Sequence[str]
@@ -85,7 +85,7 @@ class Table:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, object]]) -> "Table":
-        """Records with equal keys, which are the columns."""
+        """Make a table of records with equal keys, which are the columns."""
         rows = list(records)
         return cls(tuple(rows[0]) if rows else (), [tuple(row.values()) for row in rows])
 
@@ -98,7 +98,7 @@ class Table:
         )
 
     def cells(self, missing: str = "") -> Iterator[list[Cell]]:
-        """Each row as people read it; `missing` stands for None."""
+        """Yield each row as people read it; `missing` stands for None."""
         for row in self.rows:
             yield [value if isinstance(value, Cell) else Cell(shown(value, missing)) for value in row]
 
@@ -139,7 +139,7 @@ class Table:
             console.print("  ".join(padded).rstrip(), markup=False, highlight=False, soft_wrap=True)
 
     def objects(self) -> list[dict[str, object]]:
-        """Each row as an object by column name, for JSON.
+        """Return each row as an object by column name, for JSON.
 
         A number that JSON does not know (infinite, NaN) becomes null; of bytes, their number is told.
 
@@ -156,7 +156,7 @@ class Table:
         put_csv(file, self.columns, self.rows)
 
     def latex(self) -> str:
-        """A `tabular` with the rules of the package booktabs; a missing value is an empty cell."""
+        """Write a `tabular` with the rules of the package booktabs; a missing value is an empty cell."""
         lines = [
             rf"\begin{{tabular}}{{{''.join('l' if is_left else 'r' for is_left in self.is_left)}}}",
             r"\toprule",
@@ -169,7 +169,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def html(self) -> Markup:
-        """A `table` element with the title as its caption. Every text is escaped."""
+        """Write a `table` element with the title as its caption. Every text is escaped."""
         return Markup(_html_template().render(table=self, is_left=self.is_left, rows=list(self.cells("–"))))
 
     def _printed_columns(self, missing: str) -> "list[_Printed]":
@@ -217,7 +217,7 @@ def write_csv(path: Path, table: Table) -> None:
 
 
 def plain(value: object) -> str | int | float | None:
-    """A value with all its digits, as a number or as text. JSON becomes text; of bytes, their number is told."""
+    """Return a value with all its digits, as a number or as text. JSON becomes text; bytes become their number."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes | memoryview):  # nobody reads a checkpoint
@@ -228,7 +228,7 @@ def plain(value: object) -> str | int | float | None:
 
 
 def shown(value: object, missing: str = "") -> str:
-    """A value on one line: six significant digits, `missing` for none, control characters written out."""
+    """Write a value on one line: six significant digits, `missing` for none, control characters escaped."""
     short = plain(value)
     if short is None:
         return missing
@@ -236,7 +236,7 @@ def shown(value: object, missing: str = "") -> str:
 
 
 def latex_cell(value: object) -> str:
-    """A value as it stands in a cell: special characters are escaped, and a minus sign is typeset as one."""
+    """Write a value for a cell: special characters are escaped, and a minus sign is typeset as one."""
     if isinstance(value, Cell):
         return _latex_number(value)
     text = shown(value)
@@ -246,7 +246,7 @@ def latex_cell(value: object) -> str:
 
 
 def _latex_number(cell: Cell) -> str:
-    """Half of an interval becomes a subscript, other intervals stand in brackets."""
+    """Write half of an interval as a subscript, and other intervals in brackets."""
     if cell == MISSING:
         return "--"
     text, below = (part.replace("-", "$-$").replace("–", "--").replace(">", "$>$") for part in (cell.text, cell.below))
@@ -288,12 +288,12 @@ class _Printed:
         return cls(heading + pad, texts, min(widest, _WIDEST) if is_left else widest, is_left)
 
     def folded(self, width: int) -> "_Printed":
-        """The column folded to at most `width` columns of the terminal."""
+        """Fold the column to at most `width` columns of the terminal."""
         return _Printed(self.heading, [_broken(cell.plain, width) for cell in self.cells], min(self.width, width), True)
 
 
 def _broken(name: str, width: int) -> Text:
-    """A name in lines of `width`, each broken behind one of "|/- ", and a role at its end not."""
+    """Break a name into lines of `width`, each behind one of "|/- "; a role at its end is not broken."""
     lines = [""]
     for piece in re.findall(r"\([^)]*\)$|[^|/ -]*[|/ -]|[^|/ -]+$", name):
         if lines[-1].strip() and len(lines[-1]) + len(piece) > width:
@@ -307,7 +307,7 @@ def _width(columns: Sequence[_Printed], gap: int) -> int:
 
 
 def _narrowed(columns: Sequence[_Printed], width: int, gap: int) -> list[_Printed]:
-    """Columns whose texts fold, the widest first, where that makes them fit; else the first alone folds."""
+    """Fold columns of texts, the widest first, where that makes them fit; else only the first."""
     narrow = list(columns)
     texts = [i for i, column in enumerate(columns) if column.is_left]
     for i in sorted(texts, key=lambda i: -columns[i].width):
@@ -321,7 +321,7 @@ def _narrowed(columns: Sequence[_Printed], width: int, gap: int) -> list[_Printe
 
 
 def _parts(first: _Printed, columns: Sequence[_Printed], width: int, gap: int) -> Iterator[list[_Printed]]:
-    """The columns in parts, each with as many as stand beside `first` on a line, at least one."""
+    """Yield the columns in parts, each with as many as fit beside `first` on a line, at least one."""
     part: list[_Printed] = []
     available = max(1, width - first.width)
     for column in columns:
@@ -333,7 +333,7 @@ def _parts(first: _Printed, columns: Sequence[_Printed], width: int, gap: int) -
 
 
 def _rich_table(columns: Sequence[_Printed], gap: int) -> RichTable:
-    """A table without lines, with `gap` blanks between its columns."""
+    """Make a table without lines, with `gap` blanks between its columns."""
     table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     for column in columns:
         side: Literal["left", "right"] = "left" if column.is_left else "right"

@@ -139,19 +139,19 @@ SKEWED = "Some verdicts are less reliable, since differences are skewed and the 
 
 
 def content_kept_explained(document: ReportDocument | None) -> str:
-    """What content kept is, and what 100 % is of; the latter as far as references were read."""
+    """Say what content kept is, and what 100 % is of: only what was read, if references were cut."""
     is_cut = document is not None and document.has_cut_references()
     return CONTENT_KEPT_EXPLAINED.replace(_WHOLE, READ_PART) if is_cut else CONTENT_KEPT_EXPLAINED
 
 
 def headline(document: ReportDocument, dataset: str, names: SystemNames) -> str:
-    """The answer for a dataset in one or two sentences."""
+    """Word the answer for a dataset in one or two sentences."""
     named = document.headline(dataset)
     return CONTENT_KEPT_UNKNOWN if named is None else worded(named, names, document.unit)
 
 
 def sentences(document: ReportDocument, dataset: str, names: SystemNames) -> list[str]:
-    """All statements on a dataset behind its headline, in words."""
+    """Word all statements on a dataset except its headline."""
     statements = document.statements.get(dataset, ())
     return [worded(one, names, document.unit) for one in statements if not isinstance(one, Headline)]
 
@@ -173,14 +173,14 @@ def articles_and_lengths(document: ReportDocument, dataset: str) -> str:
 
 
 def names_or_count(names: SystemNames, systems: Sequence[str], word: str) -> str:
-    """The names of systems with a word before the last, or their number where they are too many to read."""
+    """List the names of systems with a word before the last, or their number where they are too many to read."""
     if len(systems) > _MOST_NAMED:
         return f"{len(systems)} systems"
     return listed([names[system] for system in systems], word)
 
 
 def small_sample_caution(count: int, noun: str = "articles") -> str | None:
-    """The caution for `count` of `noun`; None where there are enough."""
+    """Word the caution for `count` of `noun`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
     few_shown = noun == "articles" and count < LEAST_FOR_INTERVAL
@@ -191,7 +191,7 @@ def small_sample_caution(count: int, noun: str = "articles") -> str | None:
 
 
 def unequal_lengths_caution(unit: LengthUnit) -> str:
-    """The caution where systems do not all write equally many words at n."""
+    """Word the caution where systems do not all write equally many words at n."""
     if unit == "words":
         return "Where systems do not write n words, a longer summary may score higher because of its length alone."
     return "Summaries have at most n characters: part of a difference may come from length alone."
@@ -337,13 +337,13 @@ def _truth_not_measured(of: TruthNotMeasured, names: SystemNames) -> str:
 
 
 def warning_sentences(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[str]:
-    """The warnings on a dataset, in words."""
+    """Word the warnings on a dataset."""
     for warning in document.warnings.get(dataset, ()):
         yield worded(warning, names, document.unit)
 
 
 def magic_number_text(number: MagicNumber) -> str:
-    """The n that may have the largest gain over `random`, or why none is named."""
+    """Name the n that may have the largest gain over `random`, or say why none is named."""
     if number.kind == "oracle":
         return "is an oracle: it saw the reference"
     if number.recommended:

@@ -56,7 +56,7 @@ def require_safe(host: str, token: str | None) -> None:
 
 
 def middleware(token: str | None, port: int) -> list[Middleware]:
-    """What every request passes first.
+    """List what every request passes first.
 
     Without a token, it must name this machine as its host: a page elsewhere whose name was made to lead here (DNS
     rebinding) sends its own name. `port` is where the server listens.
@@ -123,5 +123,5 @@ class Access:
 
 
 def _is_equal(given: str, wanted: str) -> bool:
-    """In a time that does not tell how much of it is right."""
+    """Compare two texts in a time that does not tell how much of `given` is right."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())

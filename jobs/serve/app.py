@@ -46,7 +46,7 @@ _ENVIRONMENT.filters |= {"printable": printable, "quoted": lambda text: quote(te
 
 
 def list_values(store: Store, asked: Mapping[str, str]) -> dict[str, Any]:
-    """The list as it is now. It reads counts and shares that the store keeps, and no summary.
+    """Read the list as it is now: counts and shares that the store has, and no summary.
 
     `asked` is of an address: `q` has words that a run's id, job, state, name or note has, and `page` is a number. What
     makes no sense there counts as not given.
@@ -61,7 +61,7 @@ def list_values(store: Store, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _list_row(listed: ListedRun, progress: Progress | None) -> dict[str, Any]:
-    """A run in the list; `outcome` is how fast it is, or its answer."""
+    """Return a run in the list; `outcome` is how fast it is, or its answer."""
     run, state = listed.run, state_name(listed.run)
     silent = max(0.0, (datetime.now(UTC) - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
     progress = progress if state == "running" else None
@@ -72,14 +72,14 @@ def _list_row(listed: ListedRun, progress: Progress | None) -> dict[str, Any]:
 
 
 def _progress(view: View) -> dict[str, Any]:
-    """How far a run is: its `share` of 1, and in words (`done`)."""
+    """Say how far a run is: its `share` of 1, and in words (`done`)."""
     run, at = view.run, view.progress
     done, total = (at.finished, at.total) if at and at.total else (run.articles_done, run.total_articles)
     return {"share": min(1.0, done / total) if total else None, "done": stage_text(view)}
 
 
 def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
-    """A run as it is now; its answer is the one that was stored when it ended, else None."""
+    """Read a run as it is now. Its answer is the one that was stored when it ended, else None."""
     view = viewer.read()
     run = view.run
     document = store.stored_document(run.id) if view.has_ended else None
@@ -110,7 +110,7 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
 
 
 def _findings(report: RunReport) -> list[tuple[str, list[str], Chart]]:
-    """For each dataset its most important findings in sentences, and its chart."""
+    """List for each dataset its most important findings in sentences, and its chart."""
     return [
         (dataset, brief_sentences(report, dataset), kept_chart(report, dataset, f"d{i}"))
         for i, (dataset, ranked) in enumerate(report.document.ranking.items())
@@ -119,7 +119,7 @@ def _findings(report: RunReport) -> list[tuple[str, list[str], Chart]]:
 
 
 def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
-    """The report page of runs, as `nws report -o FILE` writes it, and the way back.
+    """Write the report page of runs, as `nws report -o FILE` does, with links back to the runs.
 
     Raises:
         NwsError: one has no summaries, their metrics differ, or the store cannot be read.
@@ -144,17 +144,17 @@ class Pages:
         self._writing = threading.Lock()
 
     def runs(self, request: Request) -> Response:
-        """The list of all runs."""
+        """Show the list of all runs."""
         return self._page(request, "runs.html.j2", is_live=True, **list_values(self._store, request.query_params))
 
     def run(self, request: Request) -> Response:
-        """A run, while it is in work and when it has ended."""
+        """Show a run that has not finished, or has ended."""
         run = self._find(request.path_params["run_id"])
         viewer = self._viewers.setdefault(run.id, Viewer(self._store, run.id, MOST_REASONS))
         return self._page(request, "run.html.j2", **run_values(self._store, viewer))
 
     def report(self, request: Request) -> Response:
-        """The report page of a run or several, made when it is asked for."""
+        """Show the report page of a run or several, made when it is asked for."""
         runs = [self._find(run_id) for run_id in request.query_params.getlist("run")]
         if not runs:
             raise HTTPException(400, "Tick runs on the list of all runs, then press “Report on the ticked runs”.")
@@ -178,7 +178,7 @@ class Pages:
         return answer
 
     def _report(self, runs: Sequence[RunInfo]) -> str | None:
-        """The report of runs. It takes seconds and a few hundred MB: one is written at a time, and kept.
+        """Return the report of runs. One is made at a time, in seconds and a few hundred MB, and is then cached.
 
         None for whoever has waited for `PATIENCE_SECONDS` while another reader has one written, and has to come again.
         """
@@ -205,7 +205,7 @@ class Pages:
             raise HTTPException(404, str(error)) from error
 
     def _page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        """A page; of a page that is polled, the HTML of what may have changed by the id of its element, as JSON.
+        """Show a page; to a poll, answer with the HTML of what may have changed by the id of its element, as JSON.
 
         Control characters, which a name may hold, mean nothing in HTML: they are written out.
         """
@@ -228,12 +228,12 @@ async def _server_error(request: Request, error: Exception) -> Response:
 
 
 def make_app(store: Store, token: str | None, port: int) -> Starlette:
-    """The application for a store that was opened read-only.
+    """Make the application for a store that was opened read-only.
 
     Args:
-        store: what is shown.
-        token: that every request must have; None where only this machine reaches the server.
-        port: where it listens.
+        store: the store to show.
+        token: the token that every request must have; None if only this machine reaches the server.
+        port: the port of the server.
     """
     pages = Pages(store)
     routes = [
@@ -248,7 +248,7 @@ def make_app(store: Store, token: str | None, port: int) -> Starlette:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 is any that is free.
+    """Open a socket that listens there; port 0 is any that is free.
 
     Raises:
         NwsError: it cannot be had, and why.
@@ -264,7 +264,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def make_server(store: Store, listening: socket.socket, host: str, token: str | None) -> uvicorn.Server:
-    """The server of a store that was opened read-only; its `run(sockets=[listening])` answers until it is stopped.
+    """Make the server of a store that was opened read-only; `run(sockets=[listening])` answers until it is stopped.
 
     Raises:
         RecipeError: others could read the store, or could guess the token.

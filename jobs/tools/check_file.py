@@ -56,11 +56,11 @@ class Summaries:
     """References, or the predictions of one system.
 
     Attributes:
-        count: how many there are.
-        words: of each.
+        count: the number of texts.
+        words: the words of a text.
         compression: words of the article for one of the summary, the mean.
         fragment_coverage, fragment_density: means, see `nws.core.text.fragments`.
-        cut, looked_at: how many texts the scorer's window cuts, of how many that were looked at.
+        cut, looked_at: the number of texts that the scorer's window cuts, and of texts that were looked at.
     """
 
     count: int
@@ -78,19 +78,19 @@ class HealthCard:
 
     Attributes:
         dataset: its name and split.
-        rows, repeats: how many rows the file has, and how many of them repeat another one and are left out.
-        articles: how many are left.
-        references_each: how many references an article has.
-        words: of the articles.
+        rows, repeats: the number of rows of the file, and of rows that repeat another one and are left out.
+        articles: the number of articles that are left.
+        references_each: the number of references of an article.
+        words: the words of an article.
         references: all together.
         systems: those that have predictions.
-        languages: how many of the articles that were looked at are in each language, by ISO 639 code.
-        near_copies, near_copies_of: how many of the first articles have a near copy in the file, of how many.
+        languages: the number of articles in each language, by ISO 639 code, of those that were looked at.
+        near_copies, near_copies_of: the number of first articles with a near copy in the file, and of all first ones.
         in_train, near_train: how many articles stand word for word in the training file, and how many of the first ones
             have a near copy there; None without one.
         told: sentences on missing references, on articles that the training file has, too, and on predictions that
             belong to no article.
-        findings: of all checks.
+        findings: the findings of all checks.
     """
 
     dataset: str
@@ -110,7 +110,7 @@ class HealthCard:
     findings: tuple[Finding, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Every number, as plain JSON values; each finding with its sentence."""
+        """Return every number as plain JSON values, and each finding with its sentence."""
         says = [{**asdict(finding), "sentence": str(finding)} for finding in self.findings]
         return {**asdict(self), "findings": says}
 
@@ -138,7 +138,7 @@ def check_corpus(
         corpus: the articles.
         predictions: file of what systems wrote for them.
         train: articles that a model was trained on.
-        advance: is told how many articles are done, those of `train` among them.
+        advance: the function that gets the number of articles done, those of `train` among them.
 
     Raises:
         CorpusError: a file cannot be read, or a row is malformed.
@@ -245,7 +245,7 @@ def _spread(numbers: npt.ArrayLike) -> Spread:
 def _in_train(
     first: list[Article], hashes: set[int], train: OpenDataset, advance: Callable[[int, int], None]
 ) -> tuple[int, int]:
-    """How many articles are word for word in a training file, and how many of the first ones have a near copy there."""
+    """Count articles that are word for word in a training file, and first ones that have a near copy there."""
     same = set[int]()
 
     def seen() -> Iterator[Article]:

@@ -49,12 +49,12 @@ class TextsComparison:
     Attributes:
         rows: the comparison in each metric, and in the number of words. `p_holm` is corrected over the metrics.
         equal_length: the same over the articles whose two texts are length-matched; empty unless asked for.
-        signatures: how each metric was computed.
-        unknown: how many ids of predictions the dataset lacks.
-        missing: how many articles of the dataset lack a prediction by `a` or by `b`.
+        signatures: the signature of each metric, which says how it was computed.
+        unknown: the number of ids of predictions that the dataset lacks.
+        missing: the number of articles of the dataset that lack a prediction by `a` or by `b`.
         kinds: for each kind of word, what `a` and `b` keep of it, and the difference; empty where kinds are not known.
         word_kinds: the signature of the kinds.
-        notes: what is odd in the texts or references, such as texts without a word.
+        notes: remarks on the texts or references, such as texts without a word.
     """
 
     a: str
@@ -69,7 +69,7 @@ class TextsComparison:
     word_kinds: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Every number, with what made it, as plain JSON values."""
+        """Return every number, with what made it, as plain JSON values."""
         return {
             "a": self.a,
             "b": self.b,
@@ -82,7 +82,7 @@ class TextsComparison:
         }
 
     def kind_rows(self) -> list[dict[str, Any]]:
-        """A row for each kind of word, with plain values."""
+        """List a row for each kind of word, with plain values."""
         return [
             {"kind": kind, "share_a": a.mean, "share_b": b.mean, "difference": minus.mean}
             | {"low": minus.low, "high": minus.high}
@@ -91,7 +91,7 @@ class TextsComparison:
 
 
 def metric_rows(rows: Mapping[str, PairedLength]) -> list[dict[str, Any]]:
-    """A row for each metric, with plain values. The number of words has no Holm-corrected p."""
+    """List a row for each metric, with plain values. The number of words has no Holm-corrected p."""
     uncorrected = {"p_holm": None, "significant": None}
     return [{"metric": name} | at.row() | (uncorrected if name == WORDS else {}) for name, at in rows.items()]
 
@@ -127,7 +127,7 @@ def compare_files(
         files: one or several files of predictions, see `read_systems`.
         dataset: the articles and references.
         wanted: the names of the two systems, where the files have more than two.
-        lists: what is read of predictions that are lists.
+        lists: the part that is read of predictions that are lists.
         equal_length: see `compare_texts`.
         best_first: see `compare_texts`.
 
@@ -176,7 +176,7 @@ def compare_texts(
         a: the texts of one system.
         b: the texts of another system.
         references: one or several references for each article.
-        names: what the systems are called.
+        names: the names of the systems.
         sources: the articles, which tell them apart where references are equal.
         equal_length: whether to compare the articles with length-matched texts, too.
         best_first: whether the system that keeps more content becomes `a`, where the caller gave no order.
@@ -218,7 +218,7 @@ def _scores(
 
 
 def _compare(values: Mapping[str, NDArray[np.float64]], names: tuple[str, str]) -> dict[str, PairedLength]:
-    """The comparison of both systems' scores, (2, articles), by metric."""
+    """Compare both systems' scores, (2, articles), by metric."""
     words = values[WORDS].mean(axis=1).tolist()
     pairs = [PairedScores(names, 0, a, b, 0, 0, None, *words) for a, b in values.values()]
     *qualities, of_words = paired_lengths(pairs)
@@ -305,14 +305,14 @@ def _metric_heading(metric: str) -> str:
 
 
 def _number(metric: str, value: float, sign: str = "") -> str:
-    """A value of a metric as it is printed, a difference with its `sign`: content kept in per cent."""
+    """Write a value of a metric as it is printed, a difference with its `sign`: content kept in per cent."""
     if metric in (CONTENT_KEPT, WORDS):
         return f"{round(value * (100 if metric == CONTENT_KEPT else 1), 1) + 0.0:{sign}.1f}"  # no "-0.0"
     return signed(value) if sign else decimals(value)
 
 
 def _interval_text(metric: str, at: PairedLength) -> str:
-    """The ends of the interval; "" without one, or of too few articles."""
+    """Write the ends of the interval; "" without one, or for too few articles."""
     shown = printed(at.difference, at.articles)
     if shown.low is None or shown.high is None:
         return ""

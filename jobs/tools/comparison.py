@@ -48,7 +48,7 @@ class RunComparison:
     """Comparisons of systems of run `a` with systems of run `b`, which may be the same run.
 
     Attributes:
-        signature: how the metric was computed in both runs.
+        signature: the signature of the metric in both runs.
         comparisons: pairs of systems with uncut texts (n = 0), then pairs at every n that both systems have; where
             `is_of_all`, pairs at one n of each dataset.
         is_of_all: whether every system was compared with `lead`: `p_holm` is corrected over the systems of a dataset.
@@ -76,7 +76,7 @@ class RunComparison:
         return self.a.id != self.b.id
 
     def as_dict(self) -> dict[str, Any]:
-        """Every number, and what made it, as plain JSON values."""
+        """Return every number, and what made it, as plain JSON values."""
         return {
             "runs": {"a": _run_json(self.a), "b": _run_json(self.b)},
             "metric": self.metric,
@@ -178,7 +178,7 @@ def compare_runs(
 
 
 def _align(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
-    """The points of run B, under the datasets and article ids of run A where A has the same content under other names.
+    """Put the points of run B under the datasets and ids of run A where A has the same content under other names.
 
     An id also hashes the names of dataset, split and row, so a renamed file has other ids.
     """
@@ -192,7 +192,7 @@ def _align(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hash
 
 
 def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, Points]], names: SystemNames) -> str:
-    """The reason why two systems were not compared, without a full stop: what either has summaries of."""
+    """Say why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
     has = [f"{run or names[system]} has {_extent_text(points, system)}" for system, (run, points) in of_sides]
     why = "the systems have no article in common at any n compared (same text and references, at least n words)"
@@ -214,13 +214,13 @@ def _full_name(name: str, names: SystemNames, run: RunInfo, points: Points) -> s
 
 
 def _with_methods(points: Points, systems: Sequence[str]) -> Points:
-    """`points`, and the means over seeds of the methods among `systems`, which a run does not store."""
+    """Add to `points` the means over seeds of the methods among `systems`, which a run does not store."""
     methods = dict.fromkeys(name for name in systems if name not in points.systems)
     return Points.together([points, *(mean_over_seeds(points, method) for method in methods)])
 
 
 def _signature(a: RunInfo, b: RunInfo, metric: Metric) -> str:
-    """The signature of the metric in both runs, which are refused if they have not computed it alike."""
+    """Return the signature of the metric in both runs, which are refused if they have not computed it alike."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
     if signature_a != signature_b:
         raise RecipeError(
@@ -336,7 +336,7 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
 
 
 def _words_table(result: RunComparison, dataset: str) -> Table:
-    """The words that A needs to keep as much as B does with each of its numbers of words."""
+    """Make the table of the words that A needs to keep as much as B does with each of its numbers of words."""
     of_dataset = [saved for saved in result.words_saved if saved.dataset == dataset]
     a, b = result.names[of_dataset[0].a], result.names[of_dataset[0].b]
     rows = [(Cell(str(at.m)), _n_cell(at, at.smallest.n), _n_cell(at, at.smallest.claimed)) for at in of_dataset]

@@ -59,10 +59,10 @@ class ScoreTable:
     """Scores of systems on documents.
 
     Attributes:
-        systems: in the order of the file.
-        documents: in the order of the file.
-        scores: by column, float64 of shape (systems, documents); NaN where there is none, or no row.
-        averaged: how many pairs of a system and a document have several human scores, of which the mean is taken.
+        systems: the systems in the order of the file.
+        documents: the documents in the order of the file.
+        scores: the scores by column, float64 of shape (systems, documents); NaN without a score or a row.
+        averaged: the number of pairs of a system and a document with several human scores, of which the mean counts.
     """
 
     systems: tuple[str, ...]
@@ -71,7 +71,7 @@ class ScoreTable:
     averaged: int
 
     def with_shared_gaps(self, columns: Sequence[str]) -> "ScoreTable":
-        """With a gap in every column where one of these has it, without systems and documents that are all gaps then.
+        """Put a gap into every column where one of these has it. Leave out systems and documents of gaps alone.
 
         Raises:
             CorpusError: too few systems or documents are left.
@@ -96,7 +96,7 @@ def read_scores(path: Path, columns: Sequence[str], human: str | None = None) ->
 
     Args:
         path: the file.
-        columns: of scores.
+        columns: the columns of scores.
         human: the one of them that may hold a list with the score of each annotator, or stand in a row for each: a
             summary has their mean.
 
@@ -133,14 +133,14 @@ def read_scores(path: Path, columns: Sequence[str], human: str | None = None) ->
 
 
 def _ratings(row: dict[str, object], human: str) -> list[float]:
-    """The human scores in a row that are there."""
+    """Return the human scores in a row that are there."""
     value = value_of(row, human)
     given = value if isinstance(value, list) else [value]
     return [number for one in given if not math.isnan(number := _number({human: one}, human))]
 
 
 def _words(row: dict[str, object], is_needed: bool) -> float:
-    """The field `WORDS` of a row, or the number of words of its text; NaN where it has neither and need not."""
+    """Return the field `WORDS` of a row, or the number of words of its text; NaN where it has neither and need not."""
     field = next((name for name in (WORDS, *TEXTS) if name in row), WORDS)
     with contextlib.suppress(*() if is_needed else (CorpusError,)):
         if field == WORDS:
@@ -151,7 +151,7 @@ def _words(row: dict[str, object], is_needed: bool) -> float:
 
 
 def _number(row: dict[str, object], field: str) -> float:
-    """The number in a field, NaN where it is a gap. A cell of a CSV file is text."""
+    """Return the number in a field, NaN where it is a gap. A cell of a CSV file is text."""
     value = value_of(row, field)
     if str(value).strip().lower() in GAP_MARKS:
         return math.nan
@@ -170,8 +170,8 @@ class FileCorrelation:
 
     Attributes:
         table: the scores of pairs of a system and a document that have one in each column.
-        pairs: by column, how many pairs have a score.
-        possible: how many pairs there could be.
+        pairs: the number of pairs that have a score, by column.
+        possible: the number of pairs that there could be.
         equal_length: `words_apart`, the most in a pair of equal length, and `pairs`, how many people tell apart; None
             where nobody asked.
     """
@@ -186,7 +186,7 @@ class FileCorrelation:
     equal_length: Mapping[str, int] | None
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers as `nws correlate --json` prints them."""
+        """Return the numbers as `nws correlate --json` prints them."""
         averaged = "|human:mean-over-annotators" if self.table.averaged else ""
         gaps = "" if min(self.pairs.values()) == self.possible else "|gaps:by-pair"
         return {
@@ -214,8 +214,8 @@ def correlate_file(
         path: the file.
         metrics: columns. `WORDS` stands beside them if every summary has it, and is tested only where it is named.
         human: the column of human scores.
-        seed: of resamples and exchanges.
-        equal_length: how many words the summaries of a pair are apart at most; None: no pair level.
+        seed: the seed of resamples and exchanges.
+        equal_length: the most words that the summaries of a pair are apart; None: no pair level.
 
     Raises:
         RecipeError: no metric is named, or a column twice.
@@ -242,7 +242,7 @@ def correlate_file(
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
-    """Metric, level, coefficient: the value, its interval, and what they are made of."""
+    """Return by metric, level and coefficient the value, its interval, and what they are made of."""
     nested: dict[str, Any] = {}
     for correlation in correlations:
         of_level = nested.setdefault(correlation.metric, {}).setdefault(correlation.level, {})
@@ -304,7 +304,7 @@ def _difference_cells(difference: Difference) -> tuple[Cell, Cell]:
 
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
-    """Notes on these scores, a line each."""
+    """Yield notes on these scores, a line each."""
     if averaged := result.table.averaged:
         yield f"{averaged} pairs of a system and a document have several {result.human} scores: their mean counts."
     for name, pairs in result.pairs.items():
@@ -333,7 +333,7 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
 
 
 def _why_left_out(result: FileCorrelation, metric: str, count: int) -> str:
-    """Why so many documents have no correlation of a metric with the human scores."""
+    """Say why so many documents have no correlation of a metric with the human scores."""
     both = np.stack([result.table.scores[metric], result.table.scores[result.human]])
     is_alone = (~np.isnan(both)).all(axis=0).sum(axis=0) < 2
     is_flat = (np.nanmax(both, axis=1) == np.nanmin(both, axis=1)).any(axis=0) & ~is_alone

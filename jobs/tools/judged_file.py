@@ -51,7 +51,7 @@ class JudgedText:
 
 
 def read_prompt(text: str) -> str:
-    """The prompt that `--prompt` names: the text of a file, or the text itself.
+    """Read the prompt that `--prompt` names: the text of a file, or the text itself.
 
     Raises:
         RecipeError: the file cannot be read.
@@ -63,13 +63,13 @@ def read_prompt(text: str) -> str:
 
 
 def read_texts(path: Path, judge: Judge, limit: int | None, preparation: Preparation = AS_IT_IS) -> list[JudgedText]:
-    """The rows of a JSONL, CSV or Parquet file with the fields `system`, `document`, `source` and `prediction`.
+    """Read the rows of a JSONL, CSV or Parquet file: `system`, `document`, `source` and `prediction`.
 
     Args:
         path: the file.
-        judge: who is to be asked about them.
-        limit: how many documents at most, the first of the file.
-        preparation: what is done to the texts.
+        judge: the judge that is to be asked.
+        limit: the most documents, which are the first of the file.
+        preparation: the preparation of the texts.
 
     Raises:
         CorpusError: a row is malformed or there twice (named by its line), or there is none.
@@ -104,14 +104,14 @@ def _judged_text(row: Mapping[str, object], judge: Judge, preparation: Preparati
 
 
 def _json_value(value: object) -> object:
-    """A value as JSON has it: None for a number that is not finite, and text for what JSON does not know."""
+    """Return a value as JSON has it: None for a number that is not finite, and text for what JSON does not know."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, bool | int | str | list | dict | None) else str(value)
 
 
 def read_replies(content: bytes) -> dict[str, dict[str, Any]]:
-    """The lines of a file of replies by their question's key. Lines that are no replies, as a torn one, are skipped."""
+    """Read the lines of a file of replies by their question's key. Lines that are no replies are skipped."""
     replies: dict[str, dict[str, Any]] = {}
     for line in content.splitlines():
         with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
@@ -122,7 +122,7 @@ def read_replies(content: bytes) -> dict[str, dict[str, Any]]:
 
 
 def stored_replies(path: Path) -> dict[str, dict[str, Any]]:
-    """The replies in a file, none where there is no file.
+    """Read the replies in a file, none where there is no file.
 
     Raises:
         RecipeError: the file cannot be read.
@@ -137,7 +137,7 @@ def stored_replies(path: Path) -> dict[str, dict[str, Any]]:
 
 @contextlib.contextmanager
 def open_replies(path: Path) -> Iterator[tuple[dict[str, dict[str, Any]], IO[bytes]]]:
-    """The replies in a file, and the file to add to. It is made if there is none; a torn last line is ended.
+    """Open a file of replies: those in it, and the file to add to. It is made if missing; a torn line is ended.
 
     Raises:
         RecipeError: the file cannot be read or written, or another process adds to it.
@@ -163,12 +163,12 @@ class Judging:
     """The questions on some summaries, and the replies to them.
 
     Attributes:
-        judge: who is asked.
+        judge: the judge that is asked.
         texts: the summaries.
-        replies: to these questions, and maybe to others, by the question's key.
+        replies: the replies to these questions, and maybe to others, by the question's key.
         questions: a summary for each question, by key: equal summaries of an article are asked about once.
-        added: how many replies have come.
-        errors: of requests that got no reply.
+        added: the number of replies that have come.
+        errors: the errors of requests that got no reply.
     """
 
     def __init__(self, judge: Judge, texts: Sequence[JudgedText], replies: dict[str, dict[str, Any]]) -> None:
@@ -186,7 +186,7 @@ class Judging:
         return [text for key, text in self.questions.items() if key not in self.replies]
 
     def score(self, key: str) -> int | None:
-        """The score that the reply to a question states; None where there is none."""
+        """Return the score that the reply to a question states; None where there is none."""
         reply = self.replies.get(key)
         return None if reply is None else self.judge.score(reply["reply"], reply.get("finish"))
 
@@ -227,7 +227,7 @@ class Judging:
             )
 
     def rows(self) -> list[dict[str, Any]]:
-        """The summaries that have a score, with it and what made it."""
+        """List the summaries that have a score, with it and what made it."""
         return [
             {
                 **text.fields,
@@ -242,7 +242,7 @@ class Judging:
         ]
 
     def summary(self) -> dict[str, Any]:
-        """What `nws judge --json` prints: every number, and what made it; systems from the best mean down."""
+        """Return what `nws judge --json` prints: every number, and what made it; systems from the best mean down."""
         judge = self.judge
         replies = [self.replies[key] for key in self.questions if key in self.replies]
         return {

@@ -45,8 +45,8 @@ class Method:
         signature: every option that changes the sentences and keywords.
         keywords: its own with their ranks, the best first.
         sentences: the best first, as many as are printed or evaluated, or all that there are.
-        recalls: of KR-WordRank's keywords, for all of `N_KEYWORDS` x `N_KEYSENTS`, in that order.
-        own_recalls: of its own keywords, likewise.
+        recalls: the recall of KR-WordRank's keywords, for all of `N_KEYWORDS` x `N_KEYSENTS`, in that order.
+        own_recalls: the recall of its own keywords, likewise.
     """
 
     signature: str
@@ -66,7 +66,7 @@ class KeySentences:
     top: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers as `nws keysentences --json` prints them."""
+        """Return the numbers as `nws keysentences --json` prints them."""
         return {
             **self._method(self.wordrank),
             "textrank": {
@@ -97,8 +97,8 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
 
     Args:
         documents: one sentence or short text each.
-        top: how many keywords and sentences will be printed.
-        stopwords: what no keyword of either method may be.
+        top: the number of keywords and sentences that will be printed.
+        stopwords: the words that no keyword of either method may be.
         diversity: the least cosine distance between key sentences, in [0, 1].
 
     Raises:
@@ -132,7 +132,7 @@ def _recalls(
 
 
 def _prefix_recall(keywords: Sequence[str], sentences: Sequence[str]) -> float:
-    """A word begins with a keyword. A morpheme analyser would cut the keywords themselves, and count their pieces."""
+    """Compute the share of keywords with which a word begins. A morpheme analyser would cut keywords into pieces."""
     words = {word for text in sentences for word in text.split()}
     return share_found(set(keywords), {left for left in keywords if any(word.startswith(left) for word in words)})
 
@@ -143,7 +143,7 @@ def _morpheme_recall(keywords: Sequence[str], sentences: Sequence[str]) -> float
 
 
 def read_documents(path: Path) -> list[str]:
-    """The documents of a UTF-8 text file, one a line: what stands before a tab, if that is not blank.
+    """Read the documents of a UTF-8 text file, one a line: what stands before a tab, if that is not blank.
 
     Among comments in Korean some are in English, and stay: up to `MOST_WITHOUT_HANGUL` of the lines.
 
@@ -181,7 +181,7 @@ def _is_without_hangul(text: str) -> bool:
 
 
 def read_stopwords(stopwords: str) -> frozenset[str]:
-    """Stop words: those of the file `given`, one a line; or where there is no such file, the words between its commas.
+    """Read stop words: those of the file `stopwords`, one a line; without such a file, the words between its commas.
 
     Raises:
         RecipeError: the file cannot be read.
@@ -226,7 +226,7 @@ def print_key_sentences(result: KeySentences, console: Console) -> None:
 
 
 def _keywords_table(methods: Mapping[str, Method], top: int) -> Table:
-    """The keywords of each method beside each other, with their ranks."""
+    """Make the table of the keywords of each method beside each other, with their ranks."""
     columns = [column for name in methods for column in (name, "rank")]
     best = [list(method.keywords.items())[:top] for method in methods.values()]
     rows = [

@@ -65,8 +65,8 @@ class MetricScore:
 
     Attributes:
         signature: every option that changes the numbers.
-        intervals: by part (precision, recall, f1; or score) the score with its 95 % interval.
-        method: how the intervals were found: `student-t` or `bootstrap`.
+        intervals: the score with its 95 % interval, by part (precision, recall, f1; or score).
+        method: the method of the intervals: `student-t` or `bootstrap`.
         rows: the score of each row, (rows, parts).
     """
 
@@ -81,7 +81,7 @@ class FileScore:
     """The scores of a file, by the names of the metrics, and what is said of them.
 
     Attributes:
-        kinds: what its predictions keep of each kind of word; empty without content kept, or where kinds are not known.
+        kinds: the share kept of each kind of word; empty without content kept, or where kinds are not known.
         word_kinds: the signature of the kinds.
     """
 
@@ -93,7 +93,7 @@ class FileScore:
     word_kinds: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The scores as `nws score --json` prints them."""
+        """Return the scores as `nws score --json` prints them."""
         intervals = {name: metric.intervals for name, metric in self.metrics.items()}
         return {
             "rows": len(self.predictions),
@@ -113,7 +113,7 @@ class FileScore:
 
 
 def read_scored(file: Path, fields: tuple[str | None, str | None], references_file: str | None) -> Iterator[PlacedRow]:
-    """The rows of a file of predictions for `score_rows`, each with where it stands.
+    """Read the rows of a file of predictions for `score_rows`, each with where it stands.
 
     Args:
         file: JSONL, CSV or Parquet, or a text with a prediction on each line.
@@ -144,7 +144,7 @@ def read_scored(file: Path, fields: tuple[str | None, str | None], references_fi
 
 
 def _references_by_id(file: Path, field: str | None) -> dict[str, tuple[str, ...]]:
-    """The references in the rows of a file, by the ids that `nws write` has for these rows; all of an id count.
+    """Read the references of a file by the ids that `nws write` has for its rows; all rows of an id count.
 
     Raises:
         CorpusError: the file cannot be read, or a row has no reference.
@@ -171,14 +171,14 @@ def score_rows(
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
     Args:
-        place: what they are rows of.
+        place: the name of the file or the argument with the rows.
         located: rows, each with where it stands.
-        names: of metrics in the registry.
-        options: of these metrics.
-        seed: of bootstrap intervals.
+        names: the names of metrics in the registry.
+        options: the options of these metrics.
+        seed: the seed of bootstrap intervals.
         others: metrics from outside, computed after those.
-        preparation: what is done to the texts before; signatures name it.
-        clean_outputs: what is left out of predictions. Any but thoughts alone is named in the signatures.
+        preparation: the preparation of the texts, which signatures name.
+        clean_outputs: the parts left out of predictions. Any but thoughts alone is named in the signatures.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
@@ -224,7 +224,7 @@ def score_rows(
 
 
 def _localised(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
-    """Where no language or tokenizer is chosen: `unicode` for references in other languages, and what is said of it.
+    """Choose the tokenizer `unicode` for references in other languages if none is chosen, and say so.
 
     At most a hundred are looked at, spread over the rows. A malformed row is named once it is read.
     """
@@ -300,18 +300,18 @@ def to_predictions(
     preparation: Preparation = AS_IT_IS,
     clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
 ) -> tuple[Prediction, ...]:
-    """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
+    """Read the fields `prediction`, `reference` or a list of `references`, `source` and `id` of rows.
 
     A prediction in another language is scored as the tokenizer reads it, mostly 0; one of null or NaN is empty. Rows of
     one id with the same prediction are one, with the references of all.
 
     Args:
-        place: what they are rows of, for errors.
+        place: the name of the file or the argument with the rows, for errors.
         located: rows, each with where it stands.
-        tokenizer: what must be able to read the references.
+        tokenizer: the tokenizer that must be able to read the references.
         needs_source: the metric for which every row must have a source.
-        preparation: what is done to the texts.
-        clean_outputs: what is left out of predictions.
+        preparation: the preparation of the texts.
+        clean_outputs: the parts left out of predictions.
 
     Raises:
         CorpusError: a row is malformed (named by where it stands), or there is none.
@@ -355,7 +355,7 @@ def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs:
 
 
 def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, ...]:
-    """The references of the first field that holds one."""
+    """Return the references of the first field that holds one."""
     for name in REFERENCE_FIELDS:
         if references := preparation.references(to_references(row.get(name), name)):
             return references
@@ -367,7 +367,7 @@ def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, 
 
 
 def row_lines(scores: Mapping[str, FileScore]) -> Iterator[Mapping[str, Any]]:
-    """The scores of each row as `{"row", "id", "words", "metrics"}`, which `--per-row` writes, behind its system."""
+    """Yield the scores of each row as `{"row", "id", "words", "metrics"}` for `--per-row`, behind its system."""
     for system, score in scores.items():
         for index, prediction in enumerate(score.predictions):
             metrics = {
@@ -379,7 +379,7 @@ def row_lines(scores: Mapping[str, FileScore]) -> Iterator[Mapping[str, Any]]:
 
 
 def scores_json(scores: Mapping[str, FileScore]) -> dict[str, Any]:
-    """What `nws score --json` prints: the scores of a file, or of each of its systems by name."""
+    """Return what `nws score --json` prints: the scores of a file, or of each of its systems by name."""
     by_name = {system: score.as_dict() for system, score in scores.items()}
     return by_name.get("") or {"systems": by_name}
 
@@ -388,8 +388,8 @@ def print_score(scores: Mapping[str, FileScore], console: Console) -> None:
     """Print each metric with the interval of its F1 or score, and how it was computed.
 
     Args:
-        scores: by system; of a file without several systems, its score under "".
-        console: where to.
+        scores: the scores by system; for a file without several systems, its score under "".
+        console: the console to print to.
     """
     one = next(iter(scores.values()))
     rows = counted(sum(len(score.predictions) for score in scores.values()), "row")
@@ -417,7 +417,7 @@ def print_score(scores: Mapping[str, FileScore], console: Console) -> None:
 
 
 def _kinds_table(scores: Mapping[str, FileScore]) -> Table:
-    """What each system keeps of each kind of word, in per cent; a row for each kind."""
+    """Make the table of what each system keeps of each kind of word, in per cent; a row for each kind."""
     cells = [
         (KIND_NAMES[kind], *(kind_cell(of.kinds[kind].interval) if kind in of.kinds else "" for of in scores.values()))
         for kind in KINDS
@@ -428,7 +428,7 @@ def _kinds_table(scores: Mapping[str, FileScore]) -> Table:
 
 
 def _interval_notes(scores: Collection[FileScore]) -> Iterator[str]:
-    """Notes on how the intervals were computed, and on whether there are enough rows for them."""
+    """Yield notes on how the intervals were computed, and on whether there are enough rows for them."""
     metrics = next(iter(scores)).metrics
     resampled = [name for name, metric in metrics.items() if metric.method == "bootstrap"]
     if len(resampled) < len(metrics):
@@ -446,6 +446,6 @@ def _metric_cells(name: str, metric: MetricScore) -> tuple[str | Cell, ...]:
 
 
 def _last_part(metric: MetricScore) -> tuple[str, str]:
-    """The F1 or score, and its interval."""
+    """Return the F1 or score, and its interval."""
     last = [*metric.intervals.values()][-1]
     return f"{last.mean:.4f}", "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"

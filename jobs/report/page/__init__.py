@@ -14,7 +14,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def page_environment(*folders: Path) -> Environment:
-    """The environment of templates in these folders, and then in `TEMPLATES`. Every text is escaped."""
+    """Make the environment of templates in these folders, and then in `TEMPLATES`. Every text is escaped."""
     environment = Environment(
         loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
@@ -28,7 +28,7 @@ def page_environment(*folders: Path) -> Environment:
 
 
 def _unbroken(text: str) -> str:
-    """A text with no-break spaces, so that no line ends before "%" or within "n = 21"."""
+    """Put no-break spaces into a text, so that no line ends before "%" or within "n = 21"."""
     return re.sub(r" (?=%)|(?<=\bn) (?==)|(?<=n =) (?=\d)", "\N{NO-BREAK SPACE}", text)
 
 

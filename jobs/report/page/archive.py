@@ -67,7 +67,7 @@ Sources: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 def viewed_systems(sources: Sources, kinds: Mapping[str, SystemKind], names: SystemNames) -> tuple[ViewedSystem, ...]:
-    """The systems of all runs, in the order of `kinds`, which is by their names on the page."""
+    """List the systems of all runs, in the order of `kinds`, which is by their names on the page."""
     run_ids = {name: run_id for run_id, own in [*sources.items()][::-1] for name in own.values()}  # the first counts
     of_others = {own[OTHER_ARTICLE] for own in sources.values() if OTHER_ARTICLE in own}
     looks = system_looks(kinds)
@@ -86,15 +86,15 @@ def build_archive(
     opening: tuple[str, int] | None = None,
     optional: Sequence[Metric] = (),
 ) -> Archive:
-    """The archive of the first articles by id, as many as `MOST_BYTES` hold.
+    """Build the archive of the first articles by id, as many as `MOST_BYTES` hold.
 
     An id is a hash, so the first ones are a random sample of all.
 
     Args:
-        store: where the runs are.
+        store: the store of the runs.
         sources: the runs, and their systems.
         systems: as `viewed_systems` gives them.
-        article_ids: of all articles with summaries in these runs.
+        article_ids: the ids of all articles with summaries in these runs.
         lengths: every n, with 0 for uncut summaries.
         opening: the system, by its name on the page, and the n that are shown first; None for the first system at the
             middle n.
@@ -139,7 +139,7 @@ def build_archive(
 
 
 def _texts_of_runs(store: Store, sources: Sources, ids: Sequence[str]) -> list[ArticleTexts]:
-    """The articles with the summaries of all runs, under the names that systems have on the page."""
+    """Read the articles with the summaries of all runs, under the names that systems have on the page."""
     articles: dict[str, ArticleTexts] = {}
     for run_id, names in sources.items():
         for texts in store.article_texts(run_id, ids):
@@ -155,7 +155,7 @@ def _texts_of_runs(store: Store, sources: Sources, ids: Sequence[str]) -> list[A
 def _article(
     article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], columns: Sequence[str]
 ) -> dict[str, Any]:
-    """Scores as columns: numbers of one kind beside each other compress better."""
+    """Put scores into columns: numbers of one kind beside each other compress better."""
     summaries = sorted(article.summaries, key=lambda summary: (place[summary["system"]], row[summary["n"]]))
     return {
         "text": article.text,
@@ -173,7 +173,7 @@ def _embedded(score: float | None, column: str) -> int | None:
 
 
 def scale(column: str) -> int:
-    """The factor that makes a score a whole number to embed. More digits would make up most of the page.
+    """Return the factor that makes a score a whole number to embed. More digits would make up most of the page.
 
     What is shown in percent has a digit more: of 0.285, which 0.2847 would be, nobody knows that it is 28 %.
     """
@@ -187,7 +187,7 @@ def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
 
 
 def _metric(spec: MetricSpec) -> dict[str, Any]:
-    """How the viewer names and prints a score, and the columns of its precision and recall, where it has them."""
+    """Say how the viewer names and prints a score, and which columns have its precision and recall, if any."""
     label = spec.columns[spec.column] if spec.has_parts or spec in OF_OTHERS else spec.short or spec.label
     shown = {"label": label, "places": spec.decimals, "percent": spec.column == CONTENT_KEPT}
     return {"column": spec.column, "parts": spec.parts, **shown}
@@ -204,7 +204,7 @@ def _ranks(
 
 
 def _opens(opening: tuple[str, int] | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:
-    """The places of the system, of `lead` beside it (-1: nothing), and of n."""
+    """Return the places of the system, of `lead` beside it (-1: nothing), and of n."""
     names = [system.name for system in systems]
     chosen = [i for i, system in enumerate(systems) if system.kind == "system"]
     first, opening_n = opening or ("", -1)

@@ -59,12 +59,12 @@ def write_page(
     """Write the report of runs, at least one, to an HTML file; the same runs give the same bytes.
 
     Args:
-        store: where the runs are.
+        store: the store of the runs.
         run_ids: the runs. If two of them have a system of the same name that wrote different texts, that of the later
             run is called `SYSTEM @RUN`.
-        path: of the file; its folder is made where it does not exist.
-        metric: what the answer, the gains and the comparisons are in.
-        labels: of systems, over those of the recipes.
+        path: the path of the file; its folder is made if it does not exist.
+        metric: the metric of the answer, the gains and the comparisons.
+        labels: the labels of systems, over those of the recipes.
 
     Raises:
         RecipeError: not all of them have the metric, or a label is of no system or is the name of another one.
@@ -84,7 +84,7 @@ def write_page(
 
 
 def collect(store: Store, run_ids: Sequence[str], metric: Metric, labels: Mapping[str, str] | None = None) -> Page:
-    """The content of the page, read from the store."""
+    """Read the content of the page from the store."""
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
     for run in runs:
@@ -136,7 +136,7 @@ def _require_same_metrics(first: RunInfo, run: RunInfo, metrics: Sequence[Metric
 
 
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run.
+    """Render the page as HTML. Text from outside is escaped; a policy in its head lets only its own script run.
 
     `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
     """
@@ -169,19 +169,19 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
 
 
 def content_policy() -> str:
-    """The page's Content-Security-Policy: a browser loads nothing, and runs the page's own script."""
+    """Return the page's Content-Security-Policy: a browser loads nothing, and runs the page's own script."""
     digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode("utf-8")).digest()).decode("ascii")
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
 
 
 def why_not_scored(page: Page) -> str:
-    """Why the page does not say how much is kept."""
+    """Say why the page does not say how much is kept."""
     if len({metric_signature(run, CONTENT_KEPT) for run in page.runs}) > 1:
         return "These runs measure content kept in different ways: write a page for each run."
     return wording.CONTENT_KEPT_UNKNOWN
 
 
 def recipe_yaml(run: RunInfo) -> str:
-    """The run's recipe as a file for `nws submit JOB --recipe FILE`."""
+    """Write the run's recipe as a file for `nws submit JOB --recipe FILE`."""
     text: str = yaml.safe_dump(run.recipe, sort_keys=False, allow_unicode=True, width=100)
     return text

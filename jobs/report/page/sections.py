@@ -47,7 +47,7 @@ class Drawn:
 
 
 def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str, Any]:
-    """The page's part on one dataset, as its template names what it shows.
+    """Make the page's part on one dataset, with what it shows by the names in its template.
 
     `looks` are CSS classes by system. Where content kept is known, `kept` is the chart of how many words keep how much,
     `brief` the table of the best systems and the controls, `kept_tables` those of all systems, and `kinds` what each
@@ -98,7 +98,7 @@ def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str,
 
 
 def _best_first(document: ReportDocument, dataset: str) -> Callable[[str], int]:
-    """The place of a system among those that one can choose, with the others behind them."""
+    """Return the place of a system among those that one can choose, with the others behind them."""
     ranked = document.ranking.get(dataset, ())
     return lambda system: ranked.index(system) if system in ranked else len(ranked)
 
@@ -111,7 +111,7 @@ def _curves(report: RunReport, metric: Metric, curves: Sequence[Curve], section:
 
 
 def _at_each_n(comparison: Comparison, report: RunReport) -> tuple[str, Table]:
-    """Two systems at every n, under their verdict."""
+    """Compare two systems at every n, under their verdict."""
     a, b = report.names[comparison.a], report.names[comparison.b]
     name = metric_name(report.metric)
     table = comparison_table(comparison, a, b, f"{comparison.dataset}: {a} vs. {b}, in {name}", report.places)
@@ -120,7 +120,7 @@ def _at_each_n(comparison: Comparison, report: RunReport) -> tuple[str, Table]:
 
 
 def policy_section(section_id: str, report: RunReport, examples: Sequence[ArticleTexts]) -> dict[str, Any]:
-    """The page's part on one training, as its template names what it shows.
+    """Make the page's part on one training, with what it shows by the names in its template.
 
     `learning` has a chart of the reward and one of the entropy for each n, `tables` those of each dataset.
     """
@@ -134,7 +134,7 @@ def policy_section(section_id: str, report: RunReport, examples: Sequence[Articl
 
 
 def opening(report: RunReport, trainings: Sequence[RunReport]) -> tuple[str, int] | None:
-    """The system and the n that the viewer shows first: a seed of a training's best policy, or the headline's.
+    """Choose the system and n that the viewer shows first: a seed of a training's best policy, or the headline's.
 
     None where there is no headline.
     """
