@@ -3,6 +3,7 @@
 import importlib
 import warnings
 
-with warnings.catch_warnings():  # transformers and others import it: in a notebook without ipywidgets it warns, once
+# transformers and others import tqdm, which warns once in a notebook without ipywidgets.
+with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message="IProgress not found")
     importlib.import_module("tqdm.auto")

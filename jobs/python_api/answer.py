@@ -1,4 +1,4 @@
-"""How many words keep how much of the content: as sentences and frames."""
+"""The answer of a run (how many words keep how much of the content), as sentences and frames."""
 
 from dataclasses import dataclass
 from html import escape
@@ -20,51 +20,51 @@ _SMALLEST_COLUMNS = (
 class ShownAnswer:
     """The answer of a run: how much of the content n words keep, with confidence intervals, and what to try next.
 
-    `print` shows the sentences of `nws report`; a notebook does, too.
+    `print`, or a notebook, shows the sentences of `nws report`.
     """
 
     _report: RunReport
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The findings on each dataset behind its headline, the most important first."""
+        """The findings on each dataset after its headline, the most important first."""
         return tuple(sentence for dataset in self._datasets() for sentence in self._sentences(dataset))
 
     @property
     def headlines(self) -> tuple[str, ...]:
-        """One sentence or two for each dataset: what the best system keeps."""
+        """One or two sentences for each dataset, which say what the best system keeps."""
         return tuple(map(self._headline, self._datasets()))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
+        """Return the shares kept, with their 95 % confidence intervals: a row for each dataset, system, ceiling and n.
 
-        `of` is the "reference", what another "person" keeps, or what the system's own "longest" n keeps; 1 is all of
-        it. `n` is 0 for uncut summaries, such as another person's whole one. `words` is the mean number of words of
-        the summaries.
+        `ceiling` says what a share refers to: the content of the "reference", what another "person" keeps, or what
+        the system's own "longest" n keeps; 1 is all of it. `n` is 0 for uncut summaries, such as another person's
+        whole one. `words` is the mean number of words of the summaries.
         """
         return pd.DataFrame(self._report.document.share_rows(), columns=_SHARE_COLUMNS)
 
     def by_kind(self) -> pd.DataFrame:
-        """A row for each dataset, system, n (0: uncut) and kind of word: the share kept, with its 95 % interval.
+        """Return the share kept of each kind of word, with its 95 % CI, for each dataset, system and n (0: uncut).
 
-        It is empty where kinds are not told (docs/metrics.md).
+        The frame is empty if the run has no kinds of words (docs/metrics.md).
         """
         return pd.DataFrame(self._report.document.kind_rows(), columns=_KIND_COLUMNS)
 
     def length_matched(self) -> pd.DataFrame:
         """Return the length-matched comparisons: `a` minus `b`, a row for each dataset and pair.
 
-        Left out are `only_a` articles for which no summary by b is within 10 % of the length of a's. `p_holm` is
-        corrected over the rows of a dataset.
+        `only_a` articles are left out, because no summary by b is within 10 % of the length of a's. `p_holm` is
+        Holm-corrected over the rows of a dataset.
         """
         return pd.DataFrame([row for pair in self._report.document.length_matched for row in pair.rows()])
 
     def smallest_n(self) -> pd.DataFrame:
-        """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
+        """Return the smallest n from which on a share is kept: a row for each dataset, system, ceiling and `share`.
 
-        `low` and `high` are the ends of its 95 % interval. `claimed` is the n from which on the share is kept with 95 %
-        confidence. A missing value is beyond the longest n. `at` says whether n is the "longest" or the "shortest"
-        tried. With `articles_for_one_step` articles, the interval would span two neighbouring n.
+        `low` and `high` are the ends of its 95 % confidence interval. `claimed` is the n from which on the share is
+        kept with 95 % confidence. A missing value is beyond the longest n. `at` says whether n is the "longest" or the
+        "shortest" tried. With `articles_for_one_step` articles, the interval would span two neighbouring n.
         """
         frame = pd.DataFrame(self._report.document.smallest_rows(), columns=_SMALLEST_COLUMNS)
         frame["at"] = [kept.edge(smallest.n) for kept in self._report.document.kept for smallest in kept.smallest]

@@ -1,4 +1,4 @@
-"""The arguments of Python's functions: their names in place of the command line's flags, and lists of texts."""
+"""The arguments of Python functions: their names instead of flags in messages, and lists of texts."""
 
 import functools
 import inspect
@@ -15,13 +15,13 @@ from nws.jobs.report.console import PrintableConsole
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 _FLAG = re.compile(r"(?<![^\s(])--([a-z][a-z-]*)(?: (?!with\b)([\w,./:-]*\w))?")
-"""A flag with its value, but not inside of a command, which stands in backquotes."""
+"""A flag with its value, but not inside a command, which stands in backquotes."""
 _NAMES = {"system": "systems", "metric": "metrics", "plugin": "plugins", "dataset": "articles"}
-"""Arguments that are not called as their flags are."""
+"""The arguments whose names differ from their flags."""
 
 
 def naming_arguments(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Let the errors of a function name its arguments, and add a note on those that help."""
+    """Make the errors of a function name its arguments, and add a note about those that help."""
     names = inspect.signature(function).parameters
 
     @functools.wraps(function)
@@ -38,7 +38,7 @@ def naming_arguments(function: Callable[Parameters, Returned]) -> Callable[Param
 
 
 def in_arguments(text: str) -> str:
-    """A text in which arguments stand for flags: `clean_texts="html"` for `--clean-texts html`."""
+    """Replace flags in a text by arguments: `--clean-texts html` becomes `clean_texts="html"`."""
 
     def argument(match: re.Match[str]) -> str:
         name = _NAMES.get(match[1], match[1].replace("-", "_"))
@@ -48,7 +48,7 @@ def in_arguments(text: str) -> str:
 
 
 class ArgumentConsole(PrintableConsole):
-    """A console on stderr for what the command line prints, too. It names arguments."""
+    """A console on stderr that shows the messages of the command line, with arguments instead of flags."""
 
     def __init__(self) -> None:
         super().__init__(stderr=True, soft_wrap=True, force_jupyter=False)
@@ -59,30 +59,30 @@ class ArgumentConsole(PrintableConsole):
 
 
 def listed(name: str, texts: Any) -> list[Any]:
-    """The texts of the argument `name`, a list.
+    """Return the texts of the argument `name` as a list.
 
     Raises:
-        CorpusError: `texts` is one text, or nothing that holds texts in an order.
+        CorpusError: `texts` is a single text, or not an ordered collection of texts.
     """
     if isinstance(texts, str):
-        raise CorpusError(f"`{name}` is one text, and must be a list of them.")
+        raise CorpusError(f"`{name}` is a single text, but must be a list of texts.")
     if isinstance(texts, Mapping | set | frozenset) or hasattr(texts, "columns"):  # frames of pandas, polars, Arrow
         raise CorpusError(f"`{name}` must be a list of texts or a column of a frame, not a {type(texts).__name__}.")
     return list(texts)
 
 
 def plain(value: Any) -> Any:
-    """A number of NumPy's as Python's; all else as it is."""
+    """Convert a NumPy number to a Python number; return anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def index_of(*arguments: object) -> "pd.Index[Any] | None":
-    """The index of the first that is a Series of pandas; None if none is.
+    """Return the index of the first argument that is a pandas Series; None if there is none.
 
     Raises:
-        CorpusError: two have the same labels in different orders, so that the texts in one place are of two rows.
+        CorpusError: two Series have the same labels in different orders, so that their texts would be mixed up.
     """
     indexes = [values.index for values in arguments if isinstance(values, pd.Series)]
     if any(set(index) == set(indexes[0]) and not index.equals(indexes[0]) for index in indexes):
-        raise CorpusError("The columns have the same index in different orders: sort one as the other, or give lists.")
+        raise CorpusError("The columns have the same index in different orders. Sort them alike, or give lists.")
     return indexes[0] if indexes else None

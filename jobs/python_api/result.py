@@ -1,7 +1,4 @@
-"""What a run has found, be it stored or swept in this process: frames, a plot, a page, and the answer in sentences.
-
-And the stores that have such runs.
-"""
+"""The results of a run, stored or swept in this process: frames, a plot, a page and sentences; and stores of runs."""
 
 import io
 import itertools
@@ -30,7 +27,7 @@ from nws.jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
 from nws.jobs.store import open_store as open_stored
 from nws.jobs.store.runs import chosen_metrics_of, metrics_of
 
-if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
+if TYPE_CHECKING:  # importing matplotlib would delay `import nws`
     from matplotlib.figure import Figure
 
 SWEEP = "nws.sweep"
@@ -48,10 +45,10 @@ _FAILURE_COLUMNS = ("dataset", "key", "stage", "error_class", "message")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A run's summaries with their scores, and what follows from them.
+    """A run's summaries with their scores, and the findings from them.
 
-    `run` is how the run stood when it was looked up, with its recipe, seed, revisions and signatures. Everything else
-    is read when it is asked for. What `nws.sweep` returns is kept in a temporary file until it is dropped.
+    `run` is the state of the run when it was looked up, with its recipe, seed, revisions and signatures. Everything
+    else is read when it is needed. A result of `nws.sweep` is in a temporary file until the result is deleted.
     """
 
     _store: Store
@@ -60,13 +57,13 @@ class Result:
 
     @property
     def points(self) -> Points:
-        """Every summary's scores, as the analysis reads them."""
+        """The scores of all summaries, as the analysis reads them."""
         return self._store.points(self.run.id, (*metrics_of([self.run]), *PARTS), repeated_words=True)
 
     def summaries(self) -> pd.DataFrame:
-        """Every summary with its scores: the columns of the table `summaries`, and the article's dataset and key.
+        """Return all summaries with their scores: the columns of `summaries`, and the dataset and key of the article.
 
-        `attrs` of the frame has the run's seed, code version, revisions and the signatures of the metrics.
+        `attrs` of the frame has the run's seed, code version and revisions, and the signatures of the metrics.
         """
         columns = ("dataset", "key", *SUMMARY_COLUMNS, *chosen_metrics_of(self.run))
         frame = pd.DataFrame(self._rows(), columns=columns)
@@ -76,13 +73,13 @@ class Result:
         return frame
 
     def failures(self) -> pd.DataFrame:
-        """The articles that could not be finished, a row each: key, error and message."""
+        """Return the articles that could not be finished, with key, error and message, a row each."""
         failures = self._store.failures(self.run.id)
         rows = [[getattr(failure, name) for name in _FAILURE_COLUMNS] for failure in failures]
         return pd.DataFrame(rows, columns=_FAILURE_COLUMNS)
 
     def curves(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """Mean score by dataset, system and n, and what a system gains over `random`, each with its 95 % interval.
+        """Return the mean score by dataset, system and n, and the gain over `random`, each with its 95 % CI.
 
         Args:
             metric: a stored metric, such as bertscore_f1, rouge1_recall or density (docs/phase1.md), or a plugin's.
@@ -95,17 +92,17 @@ class Result:
         return pd.DataFrame(curve_rows(report)).astype(dict.fromkeys(_FLAGS, bool))
 
     def plot(self, metric: str | None = None) -> "Figure":
-        """The figure of `nws report`, which a notebook shows by itself: `savefig` writes it.
+        """Draw the figure of `nws report`. A notebook shows it; `savefig` writes it to a file.
 
         Args:
-            metric: of "kept", which is the default, content kept by n with what to compare it
-                with. Of another metric, its mean by n, and below it what each system gains over `random`.
+            metric: for "kept", the default, the figure shows content kept by n, with what to compare it with. For
+                another metric, it shows the mean by n, and the gain of each system over `random`.
 
         Raises:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        from nws.jobs.report.drawing import draw  # and with it matplotlib
+        from nws.jobs.report.drawing import draw  # imports matplotlib
         from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
 
         if metric is None or find_metric(metric, "report", self.run) == CONTENT_KEPT:
@@ -114,13 +111,13 @@ class Result:
         return draw(curves_sheet(self._reported(metric)))
 
     def answer(self) -> ShownAnswer:
-        """How much of the content n words keep, with confidence intervals: print the answer, or read its frames."""
+        """Return how much of the content n words keep, with confidence intervals. Print it, or use its frames."""
         return ShownAnswer(self._reported())
 
     def claim(self, lengths: str | int) -> list[dict[str, Any]]:
-        """What the run says of a claim about the right number of words, such as "7-13" or "9", for each dataset.
+        """Test a claim about the right number of words, such as "7-13" or "9", on each dataset.
 
-        As `claims` in report.json of `nws report --claim`; `answer` says it in words.
+        Returns `claims` in report.json of `nws report --claim`, whose `answer` says the result in words.
 
         Raises:
             RecipeError: the run does not have these n, or no content kept.
@@ -129,11 +126,11 @@ class Result:
         return claims
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """The n of each system that may have the largest gain over `random`: where choosing words pays most.
+        """Return the n of each system that may have the largest gain over `random`: there, choosing words pays most.
 
-        `n` holds the candidates: one of them has the largest gain over `random`, with 95 % confidence. It is empty
-        where the articles rule out no n. `gain`, `low` and `high` are of the n in `largest_gain_at`;
-        the column `answer` says in words which n these are, or why there are none.
+        `n` has the candidates: with 95 % confidence, one of them has the largest gain over `random`. It is empty if
+        the articles rule out no n. `gain`, `low` and `high` belong to the n in `largest_gain_at`. `answer` says in
+        words which n these are, or why there are none.
 
         Raises:
             RecipeError: there is no such metric.
@@ -150,18 +147,17 @@ class Result:
         return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
 
     def compare(self, a: str, b: str, metric: str | None = None) -> pd.DataFrame:
-        """System `a` minus system `b` at every n, paired by article: difference, 95 % interval, test and wins.
+        """Compare two systems at every n, paired by article: `a` minus `b`, with its 95 % CI, test and wins.
 
-        In content kept unless a `metric` is named, or in BERTScore F1 where the run has no content kept.
+        The default metric is content kept, or BERTScore F1 if the run has no content kept.
 
-        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `attrs` has the run, its seed and the
-        metric's signature. `words_a` and `words_b` are mean
-        numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 is of uncut
-        texts of both systems. In a row that is `length_matched`, `a` chose its length, and `b`'s summaries are those
-        nearest in length; `only_a` articles lack such a summary.
+        `p` comes from a sign-flip permutation test, and `p_holm` is Holm-corrected over the n. `attrs` has the run, its
+        seed and the metric's signature. `words_a` and `words_b` are mean numbers of words: if they differ from n, the
+        lengths are not equal. A row with n = 0 compares uncut texts. In a row with `length_matched`, `a` chose its
+        length, and `b`'s summaries are those nearest in length; `only_a` articles lack such a summary.
 
         Raises:
-            RecipeError: a system or the metric is not there, or the two share no article.
+            RecipeError: a system or the metric is unknown, or the two systems share no article.
             StoreError: the run has no summaries yet.
         """
         from nws.jobs.tools.comparison import compare_runs
@@ -173,7 +169,7 @@ class Result:
         return paired_frame(rows, {"run": self.run.id, "seed": self.run.seed}, {pairs.metric: pairs.signature})
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
-        """Write the run's report as one HTML page, as `nws report RUN -o FILE` does; returns its path.
+        """Write the run's report as one HTML page, as `nws report RUN -o FILE` does. Returns its path.
 
         Raises:
             RecipeError: there is no such metric.
@@ -218,7 +214,7 @@ class Result:
         return "".join(parts)
 
     def _picture(self) -> str:
-        """The plot as an image in HTML."""
+        """Return the plot as an HTML image."""
         png = io.BytesIO()
         self.plot().savefig(png, format="png", dpi=_SHOWN_DPI)
         picture = b64encode(png.getvalue()).decode()
@@ -236,15 +232,15 @@ class Result:
 
 
 def open_store(url: str = DEFAULT_STORE) -> "RunStore":
-    """Open a store of runs to read it: nothing in it is changed.
+    """Open a store of runs for reading. Nothing in it is changed.
 
     Args:
         url: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`, as `--store` takes it.
 
     Raises:
-        StoreError: the URL is not usable, there is no such database, or its schema is another version's.
+        StoreError: the URL is not usable, there is no such database, or its schema belongs to another version.
 
-    The newest run of `nws submit phase1 --n 7,9,11` in this folder, for example:
+    For example, with the newest run of `nws submit phase1 --n 7,9,11` in this folder:
 
     >>> import nws
     >>> store = nws.open_store("sqlite:///nws.db")
@@ -280,30 +276,30 @@ def open_store(url: str = DEFAULT_STORE) -> "RunStore":
 
 @dataclass(frozen=True, slots=True)
 class RunStore:
-    """An open store. It is closed by `close`, or at the end of a `with`."""
+    """An open store. Close it with `close`, or use it in a `with` statement."""
 
     _store: Store
 
     def runs(self) -> pd.DataFrame:
-        """Every run, the newest first: its `id`, state, counts, seed, code and times (UTC)."""
+        """Return all runs, the newest first, with `id`, state, counts, seed, code and times (UTC)."""
         rows = [[getattr(run, name) for name in _RUN_COLUMNS] for run in self._store.list_runs()]
         return pd.DataFrame(rows, columns=_RUN_COLUMNS)
 
     def run(self, run_id: str | None = None, labels: Mapping[str, str] | None = None) -> Result:
-        """One run.
+        """Return a run.
 
         Args:
-            run_id: its id, or how that or its last part begins, such as `b9b`; the newest run with summaries unless
-                given.
-            labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
+            run_id: its id, or the beginning of the id or of its last part, such as `b9b`. Default: the newest run with
+                summaries.
+            labels: labels for plots, pages and sentences, by name of the system. Frames have full names.
 
         Raises:
-            RecipeError: a label is of no system, or another system is called so.
+            RecipeError: a label belongs to no system, or another system has this name.
             StoreError: there is no such run; the message lists the newest ones.
         """
         named = self._store.newest_id(with_summaries=True) if run_id is None else self._store.full_id(run_id)
         info = self._store.run_info(named)
-        if labels:  # refused here, where they are given
+        if labels:  # so that wrong labels raise their error here
             names_of([info], self._store.systems(info.id), labels)
         return Result(self._store, info, labels or {})
 

@@ -1,4 +1,4 @@
-"""A sweep over n in this process: the work of `nws submit baselines`, without Ray and without a store to keep."""
+"""A sweep over n in this process: the work of `nws submit baselines`, without Ray and without a permanent store."""
 
 import contextlib
 import hashlib
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SYSTEMS = ("textrank", "lexrank", "position")
 ALWAYS = ("lead", "random", REFERENCE_WORDS)
-"""What every sweep has: nobody can tell otherwise what length alone gains, and what n words of a person keep."""
+"""The systems of every sweep. They show what length alone gains, and what n words of a person keep."""
 
 
 @naming_arguments
@@ -56,47 +56,49 @@ def sweep(
     """Let every system summarise every article at every n, and score each summary against the article's references.
 
     The numbers are those of `nws submit baselines` with the same articles and options: texts byte for byte, scores to
-    1e-6. It runs in this process, on a GPU where there is one, else on one CPU thread. Its summaries are in a temporary
-    file, which is removed with the result: what is to stay is written by `summaries` and `report`.
+    1e-6. The sweep runs in this process, on a GPU if there is one, otherwise on one CPU thread. Its summaries are in a
+    temporary file, which is removed with the result. To keep them, save the frame `summaries()`, or write a `report`.
 
     Args:
         articles: a list of dicts, a frame of pandas, polars or Arrow, a `datasets.Dataset`, or the path of a file, as
             `--dataset` takes it. A row is an article. Its fields are recognised by their usual names (text: article,
             document, dialogue, text; references, a text or a list of texts: highlights, summary, summaries, references,
             reference; key: id, key, fname).
-        n: the summary lengths in words, or "auto", as unless given: about eleven, up to the median length of the
-            references (docs/phase1.md); of the bundled articles 1, 3, …, 21.
-        max_chars: in place of n, the summary lengths in characters, such as [30, 50, 65] for titles: each summary has
-            at most so many (code points in composed form, NFC), and whole words. The column `n` then holds them.
+        n: the summary lengths in words, or "auto", the default: about eleven lengths up to the median length of the
+            references (docs/phase1.md). For the bundled articles, "auto" is 1, 3, …, 21.
+        max_chars: in place of n, the summary lengths in characters, such as [30, 50, 65] for titles. Each summary has
+            whole words and at most that many characters (code points in composed form, NFC). The column `n` then has
+            these lengths.
         systems: names of baselines and generators, as `--system` takes them (docs/baselines.md), and functions of your
-            own, from an article's text and n to at most n words (docs/your-own.md). The controls `lead`
-            and `random` are in every sweep, and so are rulers: the first words of the reference, those of the
-            most similar other article's, and where every article has two references, those of another person.
-        encoder: embeds sentences and chunks for the systems that need it: a known name, a folder, or a Hub id; the
-            bundled all-MiniLM-L6-v2 unless given.
-        metrics: functions of your own, from a summary and the list of its references to a number, by their names.
+            own, from an article's text and n to at most n words (docs/your-own.md). Every sweep also has the controls
+            `lead` and `random`, and rulers: the first words of the reference, those of the most similar other
+            article's reference, and if every article has two references, those of another person's reference.
+        encoder: the model that embeds sentences and chunks for the systems that need it: a known name, a folder, or a
+            Hub id. Default: the bundled all-MiniLM-L6-v2.
+        metrics: functions of your own, from a summary and the list of its references to a number, by name.
         plugins: Python files with systems or metrics of your own, as `--plugin` takes them (docs/your-own.md).
         predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
-        prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
-        bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.
-        bertscore_layer: the layer of that backbone; the one tuned for it unless given.
-        tokenizer: of ROUGE: rouge_score (of English unless given), kiwi (of Korean), mecab, okt, or char.
-        labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
-        seed: of what is drawn, as by `random`.
-        split: that of a Hub dataset, or of a folder with splits.
-        text_field: name of the field with the text, where the usual ones do not fit.
-        reference_field: that of the references.
-        key_field: that of the keys.
-        clean_texts: what is removed from the texts: html, marks, ptb (docs/running.md).
-        join_references: the references of an article are the sentences of one.
+        prompt: the prompt for generators that NWS does not know by name, with `{article}` and `{n}`
+            (docs/generators.md).
+        bertscore_model: the backbone of BERTScore, named like an encoder. Default: all-MiniLM-L6-v2.
+        bertscore_layer: the layer of that backbone. Default: the layer that is tuned for it.
+        tokenizer: the tokenizer of ROUGE: rouge_score (default for English), kiwi (for Korean), mecab, okt, or char.
+        labels: labels for plots, pages and sentences, by name of the system. Frames have full names.
+        seed: the seed of random draws, such as those of `random`.
+        split: the split of a Hub dataset, or of a folder with splits.
+        text_field: the name of the field with the text, if it is unusual.
+        reference_field: the name of the field with the references, if it is unusual.
+        key_field: the name of the field with the keys, if it is unusual.
+        clean_texts: what to remove from the texts: html, marks, ptb (docs/running.md).
+        join_references: whether the references of an article are the sentences of one reference.
 
     Raises:
-        CorpusError: the articles are none, or a row holds none (named by its number from 1).
-        RecipeError: an n or a system is not usable, or both n and max_chars are given; an unknown system is named, with
-            those that are known.
+        CorpusError: there are no articles, or a row has none (named by its number from 1).
+        RecipeError: an n or a system is not usable, or both n and max_chars are given. For an unknown system, the error
+            lists the known ones.
         NwsError: a model cannot be found or cannot read the articles, or no article could be summarised.
 
-    Six of the bundled articles, for example:
+    For example, with six of the bundled articles:
 
     >>> import nws, pandas
     >>> from nws.core.text.dataset import BUNDLED
@@ -169,7 +171,7 @@ def _several(values: Any) -> Sequence[Any]:
 
 
 def _named(argument: str, functions: "Mapping[str, Any] | Sequence[Any]") -> dict[str, Any]:
-    """Functions by their names."""
+    """Return functions by their names."""
     if isinstance(functions, Mapping):
         return dict(functions)
     named: dict[str, Any] = {}
@@ -178,25 +180,25 @@ def _named(argument: str, functions: "Mapping[str, Any] | Sequence[Any]") -> dic
             raise RecipeError(f"{function!r} in `{argument}` is neither a name nor a function.")
         name = getattr(function, "__name__", type(function).__name__)
         if name in named:
-            raise RecipeError(f"Two functions in `{argument}` are called {name!r}: rename one of them.")
+            raise RecipeError(f"Two functions in `{argument}` are called {name!r}. Rename one of them.")
         named[name] = function
     return named
 
 
 def _plan(articles: object, spec: Dataset, settings: dict[str, Any], *session: "Plugin") -> "Plan":
-    """The work of `nws submit baselines`, with articles from Python objects."""
+    """Make the plan of `nws submit baselines`, with articles from Python objects."""
     from nws.jobs.recipes.job import new_plan
     from nws.jobs.recipes.load import load_recipe
     from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
 
     recipe = load_recipe(BaselinesRecipe, "sample", settings | {"datasets": [{"name": NAME, "split": "all"}]})
-    # Whoever swept a frame wants what can be had of it, whatever its first rows are.
+    # A sweep of a frame goes on even if its first rows all fail, so that the others give results.
     recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
     return new_plan(recipe, (corpus_of(articles, spec),), session)
 
 
 def _run(plan: "Plan") -> Result:
-    """Drive the run in a store of its own, which is removed with the result."""
+    """Drive the run in a temporary store, which is removed with the result."""
     from nws.core.arithmetic import one_thread
     from nws.jobs.drive.driver import drive_alone
     from nws.jobs.drive.pools import open_pools
@@ -224,26 +226,26 @@ def _run(plan: "Plan") -> Result:
 
 
 NAME = "articles"
-"""Of the dataset that such articles are in."""
+"""The name of the dataset of articles from Python objects."""
 _ACCEPTED = "a list of dicts, a frame (pandas, polars or Arrow), a datasets.Dataset, or the path of a file"
 
 
 def corpus_of(articles: object, spec: Dataset) -> OpenDataset:
-    """The corpus in `articles`, which are read once, now; its revision is the SHA-256 of its rows.
+    """Read a corpus from `articles`. Its revision is the SHA-256 of its rows.
 
     Args:
-        articles: rows as dicts in any iterable, whatever hands out its columns through Arrow, or the name of a dataset
-            as `--dataset` takes it, such as the path of a file.
-        spec: which fields to read.
+        articles: rows as dicts in any iterable, an object with the Arrow interface, or the name of a dataset as
+            `--dataset` takes it, such as the path of a file.
+        spec: the fields to read.
 
     Raises:
-        CorpusError: `articles` is something else or empty, or a row holds no article (named by its number from 1).
+        CorpusError: `articles` is something else or empty, or a row has no article (named by its number from 1).
     """
     if isinstance(articles, str | Path):
         return open_dataset(replace(spec, name=str(articles)))
     rows = _rows(articles)
     if not rows:
-        raise CorpusError("There is no article: `articles` is empty.")
+        raise CorpusError("There are no articles: `articles` is empty.")
     content = json.dumps(rows, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
     revision = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return open_rows(rows, NAME, NAME, revision, replace(spec, split="all"))
@@ -253,7 +255,7 @@ def _rows(articles: object) -> Sequence[Mapping[str, Any]]:
     if hasattr(articles, "__arrow_c_stream__"):  # missing values become None, and arrays lists
         return _arrow_rows(articles)
     if isinstance(articles, Mapping) or not isinstance(articles, Iterable):
-        raise CorpusError(f"Articles are {_ACCEPTED}, not {type(articles).__name__}.")
+        raise CorpusError(f"Articles must be {_ACCEPTED}, not {type(articles).__name__}.")
     rows = list(articles)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):

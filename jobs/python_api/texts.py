@@ -12,7 +12,7 @@ from nws.core.text.length import count_words
 from nws.jobs.python_api.arguments import ArgumentConsole, index_of, listed, naming_arguments, plain
 from nws.jobs.report.numerals import counted
 
-if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
+if TYPE_CHECKING:  # importing these would delay `import nws`
     from nws.core.plugins.load import Judge
     from nws.jobs.tools.check_file import HealthCard
     from nws.jobs.tools.score import FileScore
@@ -42,31 +42,32 @@ def score(
     """Score predictions against their references, as `nws score` does with the rows of a file.
 
     Args:
-        predictions: a text each; a column of a frame will do, too.
+        predictions: the texts to score, as a list or a column of a frame.
         references: for each prediction one text, or a list of several, of which the best one counts.
         metrics: names in docs/metrics.md, such as rouge1, rougeL, bleu, chrf, meteor, bertscore; or functions of your
-            own, from a summary and the list of its references to a number, which may be given by names.
+            own, from a summary and the list of its references to a number, or a dict of functions by name.
         sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
-            Content kept tells documents apart by it; without it, by their references.
-        lang: `en` or `ko`; `en` unless given, and the tokenizer `unicode` where most references are in neither.
-        tokenizer: what cuts words: rouge_score (that of `en`), kiwi (that of `ko`), unicode, mecab, okt, or char.
-        stemmer: ROUGE compares Porter stems (English only).
-        bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
-        bertscore_layer: the layer of that backbone; the one tuned for it unless given.
+            Content kept uses it to tell documents apart; without it, it uses the references.
+        lang: `en` (the default) or `ko`. If most references are in neither, the default tokenizer is `unicode`.
+        tokenizer: the tokenizer of words: rouge_score (for `en`), kiwi (for `ko`), unicode, mecab, okt, or char.
+        stemmer: whether ROUGE compares Porter stems (English only).
+        bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id. Default: all-MiniLM-L6-v2.
+        bertscore_layer: the layer of that backbone. Default: the layer that is tuned for it.
         fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
         faithfulness_model: the NLI model of `faithfulness`: a folder, or a Hub id.
-        clean_texts: what is removed from the texts: html, marks, ptb (docs/running.md).
-        join_references: the references of a prediction are the sentences of one.
-        clean_outputs: what is left out of predictions: thoughts, markup and preamble (docs/generators.md).
-        seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
+        clean_texts: what to remove from the texts: html, marks, ptb (docs/running.md).
+        join_references: whether the references of a prediction are the sentences of one reference.
+        clean_outputs: what to remove from predictions: thoughts, markup and preamble (docs/generators.md).
+        seed: the seed of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
 
     Raises:
-        CorpusError: there are no predictions, not as many references or sources, one is no text (named by its row,
-            from 1), or two Series have the same index in different orders.
-        RecipeError: there is no such metric, or options do not go together.
+        CorpusError: there are no predictions, the numbers of predictions, references and sources differ, a value is not
+            a text (named by its row, from 1), or two Series have the same index in different orders.
+        RecipeError: there is no such metric, or options contradict each other.
         LanguageError: the tokenizer would delete a reference.
         ModelError: the backbone of BERTScore cannot be found.
-        PluginError: a function of your own raised, or returned no finite number, for a row, which is named.
+        PluginError: a function of your own raised an error, or did not return a finite number, for a row, which is
+            named.
 
     >>> import nws
     >>> scores = nws.score(
@@ -90,7 +91,7 @@ def score(
     1      5              0.60            0.6      0.600       0.000
     2      5              0.80            1.0      0.889       0.537
 
-    With a metric of one's own:
+    With a metric of your own:
 
     >>> def brevity(summary, references):
     ...     return min(len(summary) / len(reference) for reference in references)
@@ -141,17 +142,17 @@ def check(
     key_field: str | None = None,
     clean_texts: str | Sequence[str] = (),
 ) -> "HealthCard":
-    """Check a file of articles, as `nws check` does: lengths, extractiveness, languages, copies, and what is odd.
+    """Check a file of articles, as `nws check` does: lengths, extractiveness, languages, copies, and oddities.
 
     Args:
         articles: a file or folder of articles, or a name that `nws submit --dataset` takes.
-        predictions: a file of what systems wrote for these articles.
-        train: articles that a model was trained on, in fields of the same names; those that both have are counted.
-        split: of a dataset that has several.
-        text_field: the field with the text, where the usual names do not fit.
-        reference_field: the field with the references, likewise.
-        key_field: the field with the ids, likewise.
-        clean_texts: what is removed from the texts first: html, marks, ptb.
+        predictions: a file with the summaries that systems wrote for these articles.
+        train: articles that a model was trained on, with the same field names. Articles in both files are counted.
+        split: the split of a dataset with several splits.
+        text_field: the name of the field with the text, if it is unusual.
+        reference_field: the name of the field with the references, if it is unusual.
+        key_field: the name of the field with the ids, if it is unusual.
+        clean_texts: what to remove from the texts first: html, marks, ptb.
 
     Raises:
         CorpusError: a file cannot be read, or a row is malformed.
@@ -180,18 +181,18 @@ def compare(
 
     Args:
         a: the texts of one system, in the order of the articles.
-        b: those of another one.
+        b: the texts of the other system.
         references: for each article one text, or a list of several.
-        sources: the articles. Content kept tells them apart by these; without them, by their references.
+        sources: the articles. Content kept uses them to tell documents apart; without them, it uses the references.
 
     Returns:
-        A row for each metric, and for the number of words: a − b with its 95 % interval, p of a sign-flip test, and p
-        corrected over the metrics (Holm). `attrs` has the signatures of the metrics, and `kept_by_kind`: what both keep
-        of each kind of word, where spaCy's English pipeline is installed.
+        A row for each metric, and for the number of words: a − b with its 95 % confidence interval, the p of a
+        sign-flip test, and the p with Holm's correction over the metrics. `attrs` has the signatures of the metrics
+        and, if spaCy's English pipeline is installed, `kept_by_kind`: what both systems keep of each kind of word.
 
     Raises:
-        CorpusError: there are not as many texts on each side as references, one is no text (named by its row, from
-            1), or two Series have the same index in different orders.
+        CorpusError: the numbers of texts and references differ, a value is not a text (named by its row, from 1), or
+            two Series have the same index in different orders.
 
     >>> import nws
     >>> frame = nws.compare(
@@ -213,7 +214,7 @@ def compare(
     several = [list(one) if isinstance(one, Iterable) and not isinstance(one, str) else [one] for one in given]
     for name, values in texts.items():
         if len(values) != len(several):
-            raise CorpusError(f"`{name}` has {len(values)} texts, and there are {len(several)} references.")
+            raise CorpusError(f"`{name}` has {len(values)} texts, but there are {len(several)} references.")
     result = compare_texts(texts["a"], texts["b"], several, sources=texts.get("sources"))
     console = ArgumentConsole()
     for line in result.notes:
@@ -224,7 +225,7 @@ def compare(
 def paired_frame(
     rows: Sequence[Mapping[str, Any]], about: Mapping[str, Any], signatures: Mapping[str, str]
 ) -> "pd.DataFrame":
-    """Rows of paired comparisons as a frame, whose `attrs` say what they are `about`."""
+    """Make a frame of rows of paired comparisons. Its `attrs` have what the rows are `about`, and signatures."""
     frame = pd.DataFrame(rows)
     first = ["metric", "n", "difference", "low", "high", "p", "p_holm"]
     frame = frame[[*first, *(name for name in frame if name not in first)]]
@@ -235,13 +236,13 @@ def paired_frame(
 def _rows(
     predictions: list[Any], references: list[Any], sources: list[Any] | None
 ) -> "Iterator[tuple[str, dict[str, object]]]":
-    """The texts as the rows of a file of predictions."""
+    """Yield the texts as the rows of a file of predictions."""
     for name, values in (("references", references), ("sources", sources)):
         if values is not None and len(values) != len(predictions):
-            raise CorpusError(f"There are {len(predictions)} predictions and {len(values)} {name}: give one for each.")
+            raise CorpusError(f"There are {len(predictions)} predictions but {len(values)} {name}. Give one for each.")
     for i, prediction in enumerate(predictions):
         several = references[i]
-        if isinstance(several, Iterable) and not isinstance(several, str | Mapping | set):  # also an array of numpy's
+        if isinstance(several, Iterable) and not isinstance(several, str | Mapping | set):  # also a NumPy array
             several = list(several)
         row = {"prediction": prediction, "references": several}
         yield f"row {i + 1}", row if sources is None else row | {"source": sources[i]}
@@ -256,13 +257,13 @@ class ScoreResult:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signature of each metric: every option that changes its numbers. Compare equal signatures only."""
+        """The signature of each metric: every option that changes its numbers. Compare only equal signatures."""
         return {name: metric.signature for name, metric in self.found.metrics.items()}
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each metric and part: its score, the ends of its interval, how that was found, and the signature.
+        """Return the scores of each metric and part, with the ends and the method of its interval, and its signature.
 
-        The interval is missing where nothing shows the spread: of one row, or of equal scores.
+        The interval is missing if there is only one row, or if all scores are equal.
         """
         rows = [
             (name, part, interval.mean, interval.low, interval.high, metric.method, metric.signature)
@@ -272,17 +273,17 @@ class ScoreResult:
         return pd.DataFrame(rows, columns=_COLUMNS)
 
     def by_kind(self) -> pd.DataFrame:
-        """A row for each kind of word: the share that the predictions keep of it, with its 95 % interval.
+        """Return the share that the predictions keep of each kind of word, with its 95 % confidence interval.
 
-        It is empty without the metric `kept`, and where kinds are not told (docs/metrics.md).
+        The frame is empty without the metric `kept`, or without kinds of words (docs/metrics.md).
         """
         rows = [(kind, *astuple(kept.interval), kept.articles) for kind, kept in self.found.kinds.items()]
         return pd.DataFrame(rows, columns=["kind", "share", "low", "high", "rows"])
 
     def rows(self) -> pd.DataFrame:
-        """A row for each prediction: its number of `words`, and a column for each metric and part, as `rouge1_f1`.
+        """Return a row for each prediction: its number of `words`, and each metric and part, such as `rouge1_f1`.
 
-        The index is that of the Series that was scored: of the predictions, or else of the references or sources.
+        The index is that of the Series of predictions, or else of the references or sources.
         """
         words = {"words": [count_words(prediction.row.prediction) for prediction in self.found.predictions]}
         columns = {
@@ -303,20 +304,20 @@ class ScoreResult:
 
 
 def summarize(text: str, n: int | None = None, *, policy: str | Path, max_chars: int | None = None) -> str:
-    """Write a summary of exactly n words, or of all words where the text has fewer.
+    """Write a summary of exactly n words, or of all words if the text has fewer.
 
     Args:
         text: an article, in the language that the policies were trained on.
-        n: words of the summary; 9 unless given. A length that the policies were not trained for is written by those of
-            the nearest.
+        n: the number of words of the summary. Default: 9. For a length that no policies were trained for, those of the
+            nearest length write it.
         policy: the folder that `nws export RUN --policy FOLDER` wrote.
-        max_chars: in place of n: at most so many characters, and whole words. The policies write as many as fit.
+        max_chars: in place of n, the maximum number of characters. The policies write as many whole words as fit.
 
     Raises:
-        ModelError: there are no policies in that folder, or a model of theirs cannot be loaded.
+        ModelError: the folder has no policies, or one of their models cannot be loaded.
         RecipeError: n or max_chars is less than 1, or both are given.
-        EmptyArticleError: the text holds no word.
-        LanguageError: it is in another language than the policies were trained on.
+        EmptyArticleError: the text has no word.
+        LanguageError: the text is in another language than the policies were trained on.
 
     With policies in the folder `my-policy`:
 
@@ -341,7 +342,7 @@ def summarize(text: str, n: int | None = None, *, policy: str | Path, max_chars:
     if n is not None and max_chars is not None:
         raise RecipeError("Give n (words) or max_chars (characters), not both.")
 
-    from nws.core.learning.writer import load_writer  # and with it PyTorch
+    from nws.core.learning.writer import load_writer  # imports PyTorch
 
     writer = load_writer(policy)
     if max_chars is not None:
