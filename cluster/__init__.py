@@ -1,1 +1,1 @@
-"""The Ray side of NWS: the only package that imports ray."""
+"""The Ray side of NWS, which is the only package that imports ray."""

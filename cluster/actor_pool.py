@@ -1,6 +1,6 @@
 """A pool of actors on Ray: their starts and deaths, their calls, and Ray's errors about them.
 
-Import it inside a session: it imports ray, whose switches the session sets first.
+Import this module inside a session only: it imports ray, whose switches the session must set first.
 """
 
 import functools
@@ -32,21 +32,21 @@ from nws.core.errors import ClusterError, DeviceError
 
 logger = logging.getLogger(__name__)
 
-# After how long an actor that is not ready is missed: longer than models usually take.
+# An actor that is not ready after this time is missing. Models usually take less time to load.
 _MISSING_SECONDS = 30.0
-# How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
-# alone (`nws.cluster.pools._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
+# After this many errors of devices in a row, the run stops. One article causes at most four: three with its bundle and
+# one alone (`nws.cluster.pools._BundleBacklog`). So two faulty articles, one after the other, do not stop it.
 _MAX_DEVICE_ERRORS = 9
-# How long `wait` lasts at most, so that the caller can look around, and after how long without news it is warned.
+# The longest time that `wait` takes, so that the caller can look around; and the silence that causes a warning.
 _POLL_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
-# How long the calls of an actor that was killed are waited for: what it had done may still be on its way.
+# How long to wait for the calls of a killed actor, whose results may still be on their way.
 _SETTLE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A task that was sent to a method; `before` is the ObjectRef of its argument where a Ray task makes that."""
+    """A task that was sent to a method. `before` is the ObjectRef of its argument, if a Ray task makes the argument."""
 
     task: Task
     method: str
@@ -55,10 +55,15 @@ class Call:
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """An actor and its calls. It was asked for at the time `since`.
+    """An actor and its calls.
 
-    `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
-    The actor has been at the first of them since `turn`.
+    Attributes:
+        number: the number of the slot, which a new actor in it keeps.
+        actor: the Ray actor.
+        since: the time when the actor was requested.
+        worker: the worker; None until its models are loaded.
+        calls: the calls in the order of sending, by the ObjectRefs of their answers.
+        turn: the time when the actor started the first of its calls.
     """
 
     number: int
@@ -69,7 +74,7 @@ class Slot:
     turn: float = 0.0
 
     def send(self, call: Call) -> Any:
-        """Make a call. Returns the ObjectRef of its answer."""
+        """Send a call. Returns the ObjectRef of its answer."""
         if not self.calls:
             self.turn = time.monotonic()
         ref = getattr(self.actor, call.method).remote(call.task.argument if call.before is None else call.before)
@@ -77,26 +82,26 @@ class Slot:
         return ref
 
     def came_back(self, ref: Any) -> tuple[Call, float]:
-        """Remove a call that has an answer. Returns it, and how many seconds the actor was at it."""
+        """Remove a call that has an answer. Returns it, and the seconds that the actor worked on it."""
         now = time.monotonic()
         seconds, self.turn = now - self.turn, now
         return self.calls.pop(ref), seconds
 
     @property
-    def at_work(self) -> tuple[Call, float] | None:
-        """The call that the actor is at, and for how long."""
+    def current_call(self) -> tuple[Call, float] | None:
+        """The call that the actor works on, and for how long it has."""
         first = next(iter(self.calls.values()), None)
         return (first, time.monotonic() - self.turn) if first else None
 
     def end_calls(self) -> set[Any]:
-        """Once it is killed, wait for the answers on their way, and end the Ray tasks before the other calls.
+        """Wait for the answers that are on their way from a killed actor, and end the Ray tasks of its other calls.
 
         Returns the calls that had begun.
         """
         tasks = [call.before for call in self.calls.values() if call.before is not None]
         done = set(ray.wait(tasks, num_returns=len(tasks), timeout=0, fetch_local=False)[0]) if tasks else set()
         begun = [ref for ref, call in self.calls.items() if call.before is None or call.before in done]
-        for task in set(tasks) - done:  # their calls will be made again, each with a Ray task of its own
+        for task in set(tasks) - done:  # their calls will be sent again, each with a new Ray task
             ray.cancel(task, force=True)
         if begun:
             ray.wait(begun, num_returns=len(begun), timeout=_SETTLE_SECONDS)
@@ -104,17 +109,19 @@ class Slot:
 
 
 class ActorPool(Actors):
-    """A fixed number of actors, each with its tasks in order of sending; one that dies is replaced.
+    """A fixed number of actors, each with its tasks in the order of sending. An actor that dies is replaced.
 
-    There are none before `start` and after `close`, which may be called twice.
+    There are no actors before `start` and after `close`, which may be called twice.
 
     Args:
-        actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `WorkerInfo`.
-        factory: picklable, called once in each actor.
-        resources: what each actor pins.
-        actors: how many.
-        task_before: sends a Ray task that turns an argument into what the actor is called with; None for no such task.
-        stuck_seconds: how long any task may take, see `StuckTaskDetector`. An actor that is stuck is replaced.
+        actor_class: the class of the actors. Its constructor takes `factory`, and its method `build` loads the models
+            and returns the `WorkerInfo`.
+        factory: a picklable function that is called once in each actor.
+        resources: the resources of each actor.
+        actors: the number of actors.
+        task_before: a function that sends a Ray task, which turns an argument into that of the actor's method; None for
+            no such task.
+        stuck_seconds: the seconds that any task may take, see `StuckTaskDetector`. A stuck actor is replaced.
     """
 
     def __init__(
@@ -128,17 +135,17 @@ class ActorPool(Actors):
     ) -> None:
         self.device = resources.describe()
         self._actors = actors
-        # They are not restarted: this pool replaces them.
+        # Ray does not restart them, since this pool replaces them.
         pinning: Any = ray.remote(actor_class).options(
             **asdict(resources), max_restarts=0, max_task_retries=0, enable_task_events=False
         )
         self._new_actor = functools.partial(pinning.remote, factory)
         self._task_before = task_before
         self._health = ClusterHealth()
-        self._device_errors = 0  # since the last task that an actor has done
+        self._device_errors = 0  # since the last task that an actor completed
         self._detectors: defaultdict[str, StuckTaskDetector] = defaultdict(lambda: StuckTaskDetector(stuck_seconds))
         self._slots: list[Slot] = []
-        # By what is waited for: that the models are loaded, or the answer to a call.
+        # By the ObjectRef that is waited for: that of loaded models, or of the answer to a call.
         self._slot_of: dict[Any, Slot] = {}
 
     def __len__(self) -> int:
@@ -162,7 +169,7 @@ class ActorPool(Actors):
             return
         self._startup = StartupMonitor(self.device, _PATIENCE_SECONDS)
         if self._task_before:
-            # Without work: they load what they need while the actors load their models.
+            # Tasks without work, which load what they need while the actors load their models.
             for _ in range(self._actors):
                 self._task_before(())
         while len(self._slots) < self._actors:
@@ -182,24 +189,24 @@ class ActorPool(Actors):
         try:
             self._health.check()
         except ClusterError:
-            self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
+            self._slots, self._slot_of = [], {}  # otherwise `close` would wait for an answer of dead actors
             raise
         refs = list(self._slot_of)
         ready, _ = ray.wait(refs, num_returns=1, timeout=_POLL_SECONDS)
-        if ready:  # and whatever else is ready by now
+        if ready:  # take everything that is ready by now
             ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
         self._startup.look(not ready, sum(slot.worker is None for slot in self._slots))
         outcomes = [outcome for ref in ready for outcome in self._land(ref)]
-        # After that: answers may have waited while the driver was busy elsewhere.
+        # Checked after taking answers, which may have waited while the driver was busy elsewhere.
         return outcomes + [outcome for slot in list(self._slots) for outcome in self._replace_if_stuck(slot)]
 
     def _land(self, ref: Any) -> list[tuple[Task, Any]]:
         slot = self._slot_of.pop(ref, None)
-        if slot is None:  # it came down with its actor a moment ago
+        if slot is None:  # its actor was replaced a moment ago
             return []
         try:
             value = ray.get(ref)
-        except RayTaskError as error:  # first: Ray makes it an instance of its cause, too
+        except RayTaskError as error:  # before FAULTS, since Ray makes it an instance of its cause, too
             if isinstance(error.cause, DeviceError):
                 return self._replace_after(slot, error.cause)
             lost = segments_loss(error)
@@ -218,33 +225,33 @@ class ActorPool(Actors):
         return []
 
     def _replace_if_stuck(self, slot: Slot) -> list[tuple[Task, Any]]:
-        if not (slot.worker and (at_work := slot.at_work)):
+        if not (slot.worker and (current := slot.current_call)):
             return []
-        call, seconds = at_work
+        call, seconds = current
         size, detector = call.task.size, self._detectors[call.method]
         if not detector.is_stuck(size, seconds):
             return []
-        reason = f"no answer for {seconds:.0f} s to a call {call.method!r} of {size} characters"
+        reason = f"no answer for {seconds:.0f} s to a call {call.method!r} about {size} characters"
         logger.warning("Actor %d on %s is stuck: %s. It is replaced.", slot.number, slot.worker.node, reason)
         return self._replace(slot, ActorStuckError(reason))
 
     def _replace_after(self, slot: Slot, error: DeviceError) -> list[tuple[Task, Any]]:
-        """Replace an actor whose device failed. What the process has there may be lost, and only a new one is sound."""
-        node = slot.worker.node if slot.worker else "a machine that loads models"
+        """Replace an actor whose device failed, since only a new process is sure to work again."""
+        node = slot.worker.node if slot.worker else "a machine that was loading models"
         self._device_errors += 1
         if self._device_errors >= _MAX_DEVICE_ERRORS:
             raise DeviceError(
                 f"{self._device_errors} errors of GPUs in a row, and new actors did not help. The last one, on {node}: "
-                f"{error} Then resume the run: what is stored stays."
+                f"{error} Then resume the run. Stored results stay."
             ) from error
         logger.warning("Actor %d on %s is replaced: %s", slot.number, node, error)
         return self._replace(slot, error)
 
     def _replace(self, slot: Slot, fault: Fault) -> list[tuple[Task, Any]]:
-        """Put a new actor in the place of a dead one. Returns the old one's tasks: done, died of, and behind that."""
+        """Replace a dead actor. Returns the tasks of the old one: done, the one it died of, and those that waited."""
         if slot.worker is None:
             self._startup.died(fault)
-        ray.kill(slot.actor, no_restart=True)  # it may only be unavailable or stopped
+        ray.kill(slot.actor, no_restart=True)  # it may only be unavailable, or stopped
         self._slots[slot.number] = self._new_slot(slot.number)
         begun = slot.end_calls()
         node = slot.worker.node if slot.worker else "unknown"
@@ -255,27 +262,27 @@ class ActorPool(Actors):
             try:
                 outcomes.append((call.task, ray.get(ref, timeout=0)))
             except RayTaskError as error:
-                if isinstance(error.cause, DeviceError):  # only the first met a device that was sound
+                if isinstance(error.cause, DeviceError):  # only the first task met a device that worked
                     outcomes.append((call.task, loss(error.cause, node, charged=first)))
                     first = False
                 else:
                     outcomes.append((call.task, segments_loss(error)))
             except (*FAULTS, GetTimeoutError):
-                # Actors work in the order of sending, so it died of the first that is missing, unless an answer was
-                # still on its way: only a call that had the actor for itself is charged beyond doubt.
-                at_work = ref in begun or isinstance(fault, ActorStuckError)
-                charged = first and at_work and not lost_its_node(fault)
+                # Actors work in the order of sending, so the actor died of the first call without an answer, unless an
+                # answer was still on its way. Only a call that had the actor to itself is charged beyond doubt.
+                has_begun = ref in begun or isinstance(fault, ActorStuckError)
+                charged = first and has_begun and not lost_its_node(fault)
                 outcomes.append((call.task, loss(fault, node, charged)))
                 first = False
         return outcomes
 
     def close(self) -> None:
-        # Any call would start a Ray of its own if the session is over.
+        # After the end of the session, any call would start a new Ray.
         if ray.is_initialized():
             for slot in self._slots:
                 ray.kill(slot.actor, no_restart=True)
                 for call in slot.calls.values():
                     if call.before is not None:
-                        # Not by force: where its answer is just arriving, Ray would end this process, too.
+                        # Not by force: if its answer is just arriving, Ray would end this process, too.
                         ray.cancel(call.before)
         self._slots, self._slot_of = [], {}

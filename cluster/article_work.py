@@ -1,6 +1,6 @@
-"""The work on articles in Ray's worker processes, or in this one: the segmenting task, and what the actors do.
+"""The work on articles in Ray's worker processes, or in this process: the segmenting task, and the actors.
 
-An exception becomes the failure of the article at hand, and work goes on. Only what needs Ray imports it.
+An exception becomes the failure of its article, and work goes on. Only functions that need Ray import it.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from nws.core.provenance import Software, software_now
 from nws.core.types import BundleResult, Failure, Summary
 
 if TYPE_CHECKING:
-    # It has no use where articles are only segmented.
+    # A process that only segments articles does not need it.
     from nws.core.learning.exchange import ArticleGradient, Decoded, Request
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
@@ -29,9 +29,9 @@ Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
 class Work:
     """The work of a sweep.
 
-    Both factories are picklable and are called once per process that uses them. What they raise is no article's
-    fault: it stops the run. What their products raise becomes the `Failure` of the article at hand, unless it is an
-    error of the device.
+    Both factories are picklable, and are called once in each process that uses them. An error that they raise is not an
+    article's fault, and stops the run. An error that their products raise becomes the `Failure` of the article, unless
+    it is an error of the device.
     """
 
     make_segmenter: Callable[[], Segmenter]
@@ -40,9 +40,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class SegmentedBundle:
-    """A bundle between the two halves: its articles in order, without those that could not be segmented.
+    """A bundle after segmenting: its articles in order, without those that could not be segmented.
 
-    `software` is what they were segmented with.
+    `software` is the software that segmented them.
     """
 
     articles: tuple[SegmentedArticle, ...]
@@ -51,7 +51,7 @@ class SegmentedBundle:
 
 
 def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBundle:
-    """Segment each article by itself; one that cannot be becomes a `Failure`."""
+    """Segment each article by itself. One that cannot be segmented becomes a `Failure`."""
     articles: list[SegmentedArticle] = []
     failures: list[Failure] = []
     for article in bundle:
@@ -65,11 +65,11 @@ def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBu
 def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     """Sweep the articles together. If that fails, sweep each alone, so that only the faulty ones become failures.
 
-    Summaries keep the order of the bundle. The result's notes are the warnings that core logs meanwhile, each behind
-    the machine's name.
+    Summaries keep the order of the bundle. The result's notes are the warnings that core logs meanwhile, each after the
+    name of the machine.
 
     Raises:
-        DeviceError: the device failed, or has no memory for one article alone. That is not the article's fault.
+        DeviceError: the device failed, or has no memory even for one article. That is not the article's fault.
     """
     notes: list[str] = []
     with _warnings_of("nws.core", lambda text: notes.append(f"{socket.gethostname()}: {text}")):
@@ -90,8 +90,8 @@ def _swept(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
             raise as_device_error(error) from error
         if alone:
             return BundleResult((), (*segmented.failures, _failure(segmented.articles[0].article, error)))
-    # Outside the `except`: its traceback would keep the tensors of the failed attempt, and after "out of memory"
-    # the single articles need that room.
+    # Outside the `except`, whose traceback would hold the tensors of the failed attempt: after "out of memory", the
+    # single articles need that memory.
     results = [_swept(sweep, SegmentedBundle((article,), ())) for article in segmented.articles]
     summaries = tuple(summary for result in results for summary in result.summaries)
     failures = tuple(failure for result in results for failure in result.failures)
@@ -107,7 +107,8 @@ def _failure(article: Article, error: Exception) -> Failure:
 def _warnings_of(package: str, tell: Callable[[str], None]) -> Iterator[None]:
     """Call `tell` with every warning that a package logs while the block runs.
 
-    Who logs knows no run, and a worker's own log stays on its machine: warnings go into the log of a run.
+    So warnings get into the log of a run. Code that logs does not know the run, and a worker's log stays on its
+    machine.
     """
     handler, logger = logging.Handler(logging.WARNING), logging.getLogger(package)
     handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign]
@@ -119,13 +120,13 @@ def _warnings_of(package: str, tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def pool_warnings(say: Callable[[str], None]) -> contextlib.AbstractContextManager[None]:
-    """Call `say` with every warning of `cluster/` while the block runs."""
+    """Call `say` with every warning that `cluster/` logs while the block runs."""
     return _warnings_of("nws.cluster", lambda text: say(f"Warning: {text}"))
 
 
 @functools.cache
 def _segmenter(pickled_factory: bytes) -> Segmenter:
-    """Once per worker process. The key is bytes because unpickled factories need not compare equal."""
+    """Make the segmenter, once per worker process. The key is bytes, as unpickled factories may not compare equal."""
     from ray import cloudpickle
 
     factory: Callable[[], Segmenter] = cloudpickle.loads(pickled_factory)
@@ -133,15 +134,15 @@ def _segmenter(pickled_factory: bytes) -> Segmenter:
 
 
 def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundle:
-    """The Ray task: a bundle cut into sentences and chunks."""
+    """Segment a bundle into sentences and chunks, as a Ray task."""
     return segment_bundle(_segmenter(pickled_factory), bundle)
 
 
 def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callable[[Sequence[Article]], Any]:
-    """The function with which the driver sends a bundle to be segmented. It returns the ObjectRef of the result."""
+    """Return the function with which the driver sends a bundle to be segmented. It returns the result's ObjectRef."""
     import ray
 
-    # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
+    # The pool counts retries, so Ray makes none. Task events would cost the driver 2 KB for each task.
     task = ray.remote(segment).options(
         name="segment", num_cpus=num_cpus, max_retries=0, scheduling_strategy="SPREAD", enable_task_events=False
     )
@@ -149,15 +150,15 @@ def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callab
 
 
 class _Actor:
-    """A process that holds models. Its method `build`, which comes first, calls `make` once."""
+    """A process that holds models. Its method `build`, which must be called first, calls `make` once."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
 
     def build(self) -> WorkerInfo:
-        """Load the models. Returns the worker that holds them.
+        """Load the models. Returns a description of this worker.
 
-        Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
+        Not in `__init__`, since Ray passes on the error of a method, but only the text of a constructor's error.
         """
         with device_errors_in_words():
             self._models = self._make()
@@ -165,21 +166,21 @@ class _Actor:
 
 
 class SweepActor(_Actor):
-    """The Ray actor of Phase 1, made with a factory of a `Sweeper`."""
+    """The Ray actor of sweeps, which takes a factory of a `Sweeper`."""
 
     def sweep(self, segmented: SegmentedBundle) -> BundleResult:
-        """One bundle, summarised and scored."""
+        """Summarise and score a bundle."""
         return sweep_bundle(self._models, segmented)
 
 
 class EpisodeActor(_Actor):
-    """The Ray actor of Phase 2, made with a factory of a `nws.core.episodes.EpisodeRunner`. It needs no Ray.
+    """The Ray actor of trainings, which takes a factory of a `nws.core.episodes.EpisodeRunner`.
 
-    Its methods are pure functions of the request, so that any actor gives the same answers.
+    It also works without Ray. Its methods are pure functions of the request, so every actor gives the same answers.
     """
 
     def prepare(self, article: Article) -> Failure | None:
-        """Make an article ready, once; its failure if that cannot be. `learn` and `decode` do it if it was not done.
+        """Prepare an article, once. Returns its failure if that fails. `learn` and `decode` prepare it if need be.
 
         Raises:
             DeviceError: the device failed. That is not the article's fault.
@@ -193,11 +194,11 @@ class EpisodeActor(_Actor):
         return None
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
-        """The gradients, in the order of requests and episodes."""
+        """Compute gradients, in the order of requests and episodes."""
         with device_errors_in_words():
             return self._models.learn(requests)  # type: ignore[no-any-return]
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
-        """The greedy summaries, in the order of requests and episodes."""
+        """Write greedy summaries, in the order of requests and episodes."""
         with device_errors_in_words():
             return self._models.decode(requests)  # type: ignore[no-any-return]

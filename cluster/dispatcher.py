@@ -1,7 +1,7 @@
-"""Sends tasks to actors and takes what becomes of them: one loop for sweeps and episodes, on Ray or in this process.
+"""Sends tasks to actors and collects their outcomes: one loop for sweeps and episodes, on Ray or in this process.
 
-An actor is a worker: a process that holds models, which a run records. Which task goes to which actor, and what a lost
-one means, is decided by the backlog that it comes from.
+An actor is a worker: a process that holds models, and that a run records. The backlog decides which task goes to which
+actor, and what happens to a lost task.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from nws.core.provenance import Software, software
 from nws.core.types import ROWS_DEPEND, Failure
 
 STUCK_SECONDS = 600.0
-"""Seconds that any task may take, unless a recipe says otherwise."""
+"""The seconds that any task may take, unless a recipe says otherwise."""
 
 
 @dataclass(eq=False, slots=True)
@@ -28,10 +28,10 @@ class Task:
     """The work of one call of an actor.
 
     Attributes:
-        argument: of the call.
-        size: characters of the articles that it is about.
-        home: the number of the actor to which it belongs; None if any may do it.
-        deaths: how often an actor has died of it.
+        argument: the argument of the call.
+        size: the number of characters of its articles.
+        home: the number of the actor to which it belongs; None if any actor may do it.
+        deaths: the number of actors that have died of it.
     """
 
     argument: Any
@@ -44,7 +44,7 @@ class Task:
 class LostTask:
     """The loss of a task with its process or machine.
 
-    `charged` is False for a task that only waited behind the one the actor was working on.
+    `charged` is False for a task that only waited while the actor worked on another one.
     """
 
     error_class: str
@@ -53,15 +53,15 @@ class LostTask:
     charged: bool
 
     def failure(self, article: Article, attempts: int) -> Failure:
-        """The failure of an article that is given up."""
+        """Return the failure of an article that is given up."""
         return Failure(article.id, self.error_class, self.message, attempts=attempts, node=self.node)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class WorkerInfo:
-    """A worker: the name of its machine, the model of its CPU or GPU, and how that multiplies.
+    """A worker: its CPU or GPU, the name of its machine, and how the device multiplies.
 
-    Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
+    As far as is known, workers with equal `arithmetic` and `software` give equal numbers. `arithmetic` is empty if
     nothing needed torch.
     """
 
@@ -75,26 +75,26 @@ class WorkerInfo:
 
 
 def rows_warning(ways: Iterable[str]) -> str:
-    """What it means for a run's numbers where a way to multiply does not keep rows apart; empty if all of them do.
+    """Say what it means for a run's numbers if a way to multiply does not keep rows apart; "" if all ways do.
 
-    It advises only what may help: MKL's own mode where that is not set.
+    It gives advice only where it may help: MKL's own mode, where that is not set.
 
     Args:
-        ways: the `arithmetic` of the run's workers.
+        ways: the ways in which the run's workers multiply.
     """
     depending = [way for way in ways if ROWS_DEPEND in way]
     if not depending:
         return ""
     may_help = any("MKL" in way and "MKL AUTO,STRICT" not in way and "without MKL" not in way for way in depending)
     return (
-        f"{ROWS_DEPEND}: scores agree to about 1e-6 only with those of another batch, and a training with another "
-        f"number of workers becomes another one.{' Unset MKL_CBWR to keep rows apart.' if may_help else ''}"
+        f"{ROWS_DEPEND}. So scores agree only to about 1e-6 with those of another batch, and a training with another "
+        f"number of workers gives other policies.{' Unset MKL_CBWR to keep rows apart.' if may_help else ''}"
     )
 
 
 def this_worker() -> WorkerInfo:
-    """This process, once its models are loaded."""
-    # Not imported for this: where nothing needed torch, no model is on a GPU. The first one initialises CUDA.
+    """Describe this process as a worker, once its models are loaded."""
+    # torch is not imported for this: if nothing needed it, no model is on a GPU. The first model initialises CUDA.
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         from nws.core.arithmetic import describe_gpu_arithmetic
@@ -115,9 +115,9 @@ def _cpu() -> str:
 
 
 class Actors(Protocol):
-    """The actors that carry out tasks: of a `nws.cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
+    """The actors that carry out tasks: those of a `nws.cluster.actor_pool.ActorPool`, or this process.
 
-    `device` says in words what each of them has to compute on.
+    `len` is their number. `device` describes the device of each.
     """
 
     device: str
@@ -126,44 +126,44 @@ class Actors(Protocol):
 
     @property
     def workers(self) -> tuple[WorkerInfo, ...]:
-        """The processes that have loaded their models: sorted, equal ones once."""
+        """The processes that have loaded their models, sorted and without duplicates."""
 
     @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
-        """The actors whose models are loaded, by number from 0, each with its tasks in order of sending."""
+        """The tasks of each actor whose models are loaded, in the order of sending, by its number, from 0."""
 
     @property
     def missing(self) -> Sequence[int]:
-        """The numbers of the actors that should have been ready for some time."""
+        """The numbers of the actors that should have been ready long ago."""
 
     def start(self) -> None:
-        """Start the actors, unless they have been started."""
+        """Start the actors, unless they are started already."""
 
     def send(self, number: int, method: str, task: Task) -> None:
         """Call a method of an actor whose models are loaded."""
 
     def wait(self) -> list[tuple[Task, Any]]:
-        """Wait until something happens: tasks with their answers, or a `LostTask` where an actor died.
+        """Wait until something happens. Returns tasks with their answers, or with a `LostTask` if an actor died.
 
-        The list is empty if an actor only got ready, or if nothing happens for a few seconds.
+        The list is empty if an actor only became ready, or if nothing happens for a few seconds.
 
         Raises:
-            DeviceError: devices failed again and again, and new actors did not help.
-            NwsError: a factory or the work itself failed (its own error, where it is an NwsError), actors keep dying
-                before their models are loaded, or Ray itself has died.
+            DeviceError: devices failed repeatedly, and new actors did not help.
+            NwsError: a factory or the work itself failed (with its own error, if that is an NwsError), actors keep
+                dying before their models are loaded, or Ray itself has died.
         """
 
     def close(self) -> None:
-        """End the actors with what they still run, and nothing else. They can be started again."""
+        """End the actors and their tasks, and nothing else. They can be started again."""
 
 
 class InlineActor(Actors):
-    """This process as the only actor: for tests, debugging, and machines without Ray. Errors come as they are.
+    """This process as the only actor: for tests, debugging, and machines without Ray. Errors are passed on unchanged.
 
-    A task is carried out while it is waited for.
+    A task is carried out in `wait`.
 
     Args:
-        methods: by name, what is called with the argument of a task.
+        methods: functions by name, which are called with the argument of a task.
     """
 
     device = "this process"
@@ -185,7 +185,7 @@ class InlineActor(Actors):
         return {0: [task for _, task in self._calls]}
 
     def start(self) -> None:
-        """Nothing is to be started."""
+        """Do nothing, since this process runs already."""
 
     def send(self, number: int, method: str, task: Task) -> None:
         self._calls.append((method, task))
@@ -199,15 +199,15 @@ class InlineActor(Actors):
 
 
 class Backlog(Protocol):
-    """Tasks that wait, and a policy: who gets them, and which of them are tried again."""
+    """Waiting tasks, and the rules for which actor gets them and which are tried again."""
 
     def __bool__(self) -> bool: ...
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
-        """Take out the next task, with the number of the actor to send it to; None if all have to wait."""
+        """Take out the next task, with the number of the actor that gets it; None if all tasks have to wait."""
 
     def settle(self, task: Task, outcome: Any) -> bool:
-        """Whether this outcome is the last of its task. If not, the task is put back, or those it is divided into."""
+        """Return whether an outcome is the last of its task. If not, put back the task, or the parts of it."""
 
 
 def dispatch(
@@ -215,9 +215,9 @@ def dispatch(
 ) -> Generator[list[tuple[Task, Any]], None, None]:
     """Call `method` with every task of a backlog. Yields tasks with their last outcomes as they land, in any order.
 
-    All that landed while the caller was busy come together; now and then an empty list comes. `look_around` is called
-    before each wait. Ended early, by closing it or by an error, it ends the actors: what still runs must not be taken
-    for an answer to something else. Without a task it starts none.
+    Outcomes that landed while the caller was busy come together, and sometimes an empty list comes. `look_around` is
+    called before each wait. If the generator ends early, by closing it or by an error, it ends the actors, so that a
+    late answer is not mistaken for that of another call. Without tasks, it starts no actor.
     """
     if not backlog:
         return
@@ -230,8 +230,8 @@ def dispatch(
             landed = [(task, outcome) for task, outcome in actors.wait() if backlog.settle(task, outcome)]
             try:
                 _fill(actors, method, backlog)
-            finally:  # an error of the source must not cost what has landed
-                yield landed  # now that the actors have something to do meanwhile
+            finally:  # even if the source raises an error, landed outcomes are yielded
+                yield landed  # only now, so that the actors have work meanwhile
         if_cut_short.pop_all()
 
 

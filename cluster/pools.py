@@ -1,4 +1,4 @@
-"""The pools of sweeps and of episodes: which work is sent next and to which actor, and what becomes of lost work."""
+"""The pools of sweeps and of episodes: which work goes to which actor, and what happens to lost work."""
 
 import contextlib
 import itertools
@@ -16,15 +16,15 @@ from nws.core.learning.exchange import ArticleGradient, Decoded, Request
 from nws.core.types import BundleResult, Failure, Landed
 
 MAX_ATTEMPTS = 3
-"""How often a bundle may lose its process before its articles are tried alone, once more each, and how often an article
-may lose the actor that prepares it for a training."""
+"""The number of processes that a bundle may lose before each of its articles is tried once more, alone; and the number
+of actors that an article may lose while they prepare it for a training."""
 
 
 class _BundleBacklog(Backlog):
-    """The bundles still to send: those that came back, then new ones, pulled one at a time.
+    """The bundles to send: those that came back, then new ones, pulled one at a time.
 
-    One that keeps losing its process is divided, until the article they die of is alone. Where the source gives an
-    empty bundle, it has none yet: actors at work are waited for, and else the source.
+    A bundle that keeps losing its process is divided, until the article that causes the deaths is alone. An empty
+    bundle means that the source has none yet. Then busy actors are waited for, or the source if no actor is busy.
     """
 
     def __init__(self, bundles: Iterable[Sequence[Article]], bundles_per_actor: int) -> None:
@@ -36,14 +36,14 @@ class _BundleBacklog(Backlog):
         return bool(self._next) or self._has_more()
 
     def _has_more(self) -> bool:
-        """Pull from the source; whether that was not its end."""
+        """Pull from the source. Returns False at its end."""
         for bundle in itertools.islice(self._source, 1):
             self._next.extend([_task(bundle)] if bundle else [])
             return True
         return False
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
-        """See `Backlog.choose`: the actor with the fewest tasks gets the next one."""
+        """Choose the actor with the fewest tasks, see `Backlog.choose`."""
         room = {
             number: len(tasks)
             for number, tasks in actors.tasks.items()
@@ -56,11 +56,11 @@ class _BundleBacklog(Backlog):
                 return None
         number = min(room, key=room.__getitem__)
         if self._needs_actor_alone(self._next[0]) and room[number]:
-            return None  # it holds up the others until an actor is free for it: rare, and soon over
+            return None  # the others wait until an actor is free for it, which is rare and soon over
         return number, self._next.popleft()
 
     def _needs_actor_alone(self, task: Task) -> bool:
-        """Whether its next death would be the end of it; then it must be known what the process died of."""
+        """Return whether one more death would fail the task. Then it must be certain which task the process died of."""
         return len(task.argument) == 1 and task.deaths + 1 >= MAX_ATTEMPTS
 
     def settle(self, task: Task, outcome: Any) -> bool:
@@ -70,7 +70,7 @@ class _BundleBacklog(Backlog):
         if task.deaths < MAX_ATTEMPTS or not outcome.charged:
             self._next.append(task)
         elif len(task.argument) > 1:
-            # One more attempt each, alone: the article they died of must not take its neighbours with it.
+            # One more attempt each, alone, so that the article that causes the deaths does not fail the others.
             self._next.extend(_task((article,), task.deaths) for article in task.argument)
         else:
             return True
@@ -83,26 +83,27 @@ def _task(bundle: Sequence[Article], deaths: int = 0) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class SweepPool:
-    """Runs bundles on actors, which start with the first one.
+    """A pool that runs bundles on actors, which start with the first bundle.
 
     Attributes:
-        actors: their method `sweep` makes of a bundle its `BundleResult`.
-        bundles_per_actor: how many bundles each actor has in flight: one at work, the others being segmented.
+        actors: actors whose method `sweep` turns a bundle into its `BundleResult`.
+        bundles_per_actor: the number of bundles that each actor has at a time. It works on one, and the others are
+            segmented meanwhile.
     """
 
     actors: Actors
     bundles_per_actor: int = 2
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
+        """Yield finished bundles with their results as they land, in any order. Only one `map` may run at a time.
 
-        All that landed while the caller was busy come together. Now and then an empty list comes, so that the caller
+        Bundles that landed while the caller was busy come together. Sometimes an empty list comes, so that the caller
         can look around. `bundles` is pulled lazily. A bundle whose processes keep dying lands article by article, as
-        bundles of one. Ended early, by closing it or by an error, it ends the actors with what they still run.
+        bundles of one. If the generator ends early, by closing it or by an error, it ends the actors and their work.
 
         Raises:
-            DeviceError: a GPU failed, and no new process helped or could be had.
-            NwsError: a factory of the work failed, or the machines cannot run it.
+            DeviceError: a GPU failed, and new processes did not help or could not be started.
+            NwsError: a factory of the work failed, or the machines cannot run the work.
         """
         backlog = _BundleBacklog(bundles, self.bundles_per_actor)
         with contextlib.closing(dispatch(self.actors, "sweep", backlog)) as groups:
@@ -118,7 +119,7 @@ def _result(task: Task, outcome: BundleResult | LostTask) -> BundleResult:
 
 
 def inline_sweeps(work: Work) -> SweepPool:
-    """A pool in this process, one bundle after the other. Its models are loaded now.
+    """Make a pool in this process, which works on one bundle after the other. Its models are loaded at once.
 
     Raises:
         NwsError: a factory of the work failed.
@@ -133,29 +134,29 @@ def inline_sweeps(work: Work) -> SweepPool:
 def sweeps_on_ray(
     work: Work, resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
 ) -> Iterator[SweepPool]:
-    """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
+    """Open a pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
-    A Ray task segments each bundle on its way to an actor. For the arguments see `ActorPool`.
+    A Ray task segments each bundle before an actor gets it. For the arguments see `ActorPool`.
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from nws.cluster.actor_pool import ActorPool
 
-    # Actors that pin the CPUs would leave none for the tasks to wait for.
+    # Actors on CPUs hold all CPUs, so the tasks must not wait for a free one.
     segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
     pool = ActorPool(SweepActor, work.make_sweeper, resources, actors, segment, stuck_seconds)
     with contextlib.closing(pool):
         yield SweepPool(pool)
 
 
-# An article that was prepared, or why it could not be.
+# An article that was prepared, or its failure.
 Prepared: TypeAlias = tuple[Article, Failure | None]
 
-# How many deaths in a row stop a training.
+# After this many deaths in a row, a training stops.
 _MAX_DEATHS = 5
 
 
 class _HomeBacklog(Backlog):
-    """Tasks that wait for the actors to which they belong, one at a time each.
+    """Tasks that wait for the actors to which they belong. Each actor gets one at a time.
 
     While an actor is missing (its machine may be gone for good), idle actors take over its tasks.
     """
@@ -184,15 +185,15 @@ class _HomeBacklog(Backlog):
 
 
 class EpisodePool:
-    """Runs episodes on actors, which start with the first article or episode; one call of its methods at a time.
+    """A pool that runs episodes on actors, which start with the first article or episode. Only one call at a time.
 
-    Articles are dealt to the actors in the order in which they are first seen, and stay with an actor's number.
+    Articles are assigned to actors in the order in which they are first seen, and stay with the number of the actor.
 
-    `look_around` is called before every wait, and a wait ends after a few seconds, or with a task of this process. What
-    it raises ends the call. A call that ends early, by that or by another error, ends the actors.
+    `look_around` is called before every wait, and a wait ends after a few seconds, or with a task of this process. If
+    it raises an error, the call ends. A call that ends early, by that or by another error, ends the actors.
 
     Args:
-        actors: their methods are those of an `EpisodeActor`.
+        actors: actors with the methods of an `EpisodeActor`.
     """
 
     def __init__(self, actors: Actors) -> None:
@@ -207,7 +208,7 @@ class EpisodePool:
         """Yield every article once it is prepared, in any order.
 
         Each article is prepared by the worker that gets its episodes later, as long as that worker lives. An article
-        that cannot be prepared, or whose worker dies again and again, comes with its failure.
+        that cannot be prepared, or whose workers die repeatedly, comes with its failure.
 
         Raises:
             NwsError: the factory of the runner failed, or the machines cannot run it.
@@ -220,22 +221,22 @@ class EpisodePool:
                     yield [(task.argument, _failure(task, outcome)) for task, outcome in outcomes]
 
     def learn(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[ArticleGradient]]:
-        """The gradients, in the order of requests and episodes, whoever computed them.
+        """Compute gradients, in the order of requests and episodes, whichever actor computes them.
 
         Raises:
-            NwsError: a runner raised it, or workers keep dying, or as for `prepare`.
+            NwsError: a runner raised an error, workers keep dying, or see `prepare`.
         """
         return self._round("learn", requests, look_around)
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
-        """The greedy summaries; otherwise as `learn`."""
+        """Write greedy summaries, see `learn`."""
         return self._round("decode", requests, look_around)
 
     def _round(
         self, method: Literal["learn", "decode"], requests: Sequence[Request], look_around: Callable[[], None]
     ) -> list[list[Any]]:
-        """Call each actor once. What is lost with an actor is computed by another: all give the same answers."""
-        # By actor, and by the number of each request that has episodes there: their places in the request.
+        """Call each actor once. If an actor dies, another one computes its part, since all give the same answers."""
+        # The places of episodes in their requests, by actor and by the number of the request.
         places: dict[int | None, dict[int, list[int]]] = {}
         for index, (_, episodes) in enumerate(requests):
             for place, (article, _) in enumerate(episodes):
@@ -257,7 +258,7 @@ class EpisodePool:
         if self._deaths >= _MAX_DEATHS:
             raise ClusterError(
                 f"{self._deaths} actors in a row died of their episodes, with {self.actors.device} each. "
-                f"If memory is short, ask for fewer (`--actors`). The last error: {outcome.message}"
+                f"If memory is short, use fewer actors (`--actors`). The last error: {outcome.message}"
             )
         return False
 
@@ -274,13 +275,13 @@ def _failure(task: Task, outcome: Failure | LostTask | None) -> Failure | None:
 
 
 def _share(requests: Sequence[Request], home: int | None, places: dict[int, list[int]]) -> Task:
-    """An actor's part of the requests. In its size an article counts once for every episode."""
+    """Make the task with an actor's part of the requests. In its size, an article counts once for every episode."""
     share = [(requests[index][0], [requests[index][1][i] for i in numbers]) for index, numbers in places.items()]
     return Task(share, sum(len(article.text) for _, episodes in share for article, _ in episodes), home)
 
 
 def inline_episodes(make_runner: Callable[[], Any]) -> EpisodePool:
-    """A pool in this process, with one runner, which is made now. Errors of the runner are passed on."""
+    """Make a pool in this process, with one runner, which is made at once. Errors of the runner are passed on."""
     actor = EpisodeActor(make_runner)
     actor.build()
     return EpisodePool(InlineActor({"prepare": actor.prepare, "learn": actor.learn, "decode": actor.decode}))
@@ -290,9 +291,9 @@ def inline_episodes(make_runner: Callable[[], Any]) -> EpisodePool:
 def episodes_on_ray(
     make_runner: Callable[[], Any], resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
 ) -> Iterator[EpisodePool]:
-    """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
+    """Open a pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
-    `make_runner` is picklable; what it raises stops the run. For the other arguments see `ActorPool`.
+    `make_runner` is picklable. If it raises an error, the run stops. For the other arguments see `ActorPool`.
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from nws.cluster.actor_pool import ActorPool

@@ -1,7 +1,7 @@
-"""A private Ray on this machine, closed to other users, or an existing cluster. The only place with `ray.init`.
+"""A private Ray on this machine, closed to other users, or an existing cluster. Only this module calls `ray.init`.
 
-Ray asks its clients for a token, and has a folder for its sockets and logs: both are made here.
-Ray reads its switches while it is imported, so nothing here, and nothing this imports, imports it at the top.
+It also makes the token that Ray asks its clients for, and the folder for Ray's sockets and logs. Ray reads its switches
+while it is imported, so neither this module nor its imports import Ray at the top.
 """
 
 import contextlib
@@ -23,24 +23,24 @@ from typing import Any
 from nws.core.errors import ClusterError
 
 _OF_OUR_OWN = {
-    # Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
+    # Without this, Ray replaces 127.0.0.1 by the machine's public address and listens on every interface.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-    # An hour, in ms. After a second, Ray would end processes that segment while actors are busy, and each bundle wait
-    # for a new one to load spaCy.
+    # An hour, in ms. By default, Ray ends idle segmenting processes after a second, while actors are busy, and each
+    # bundle would wait for a new process to load spaCy.
     "RAY_idle_worker_killing_time_threshold_ms": "3600000",
-    # Ray would start a process for each CPU beforehand, and then use none of them: ours begin with a setup hook.
+    # Ray would start a process for each CPU beforehand, and use none of them, since our processes need a setup hook.
     "RAY_prestart_worker_first_driver": "0",
 }
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    # Autoscaler lines on stderr.
+    # Hides lines of the autoscaler on stderr.
     "RAY_SCHEDULER_EVENTS": "0",
 }
 
 _PATIENCE_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
-# Ray's sockets are <its folder>/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a UNIX socket
-# holds 107 bytes (unix(7)). Its folder is <parent>/nws-<8 characters>/r.
+# Ray's sockets are <its folder>/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a UNIX socket has
+# at most 107 bytes (unix(7)). Ray's folder is <parent>/nws-<8 characters>/r.
 LONGEST_TMPDIR = 107 - len("/nws-12345678/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store")
 
 
@@ -49,10 +49,11 @@ class Session:
     """A running Ray.
 
     Attributes:
-        dashboard_url: Where its dashboard answers (a local session's on this machine only); None if it has none.
-        auth_token_path: The file with the token that the dashboard asks for; None if it asks for none, or for the
-            one in RAY_AUTH_TOKEN.
-        resources: What there is, by Ray's names, e.g. `{"CPU": 4.0, "GPU": 1.0}`.
+        dashboard_url: the URL of its dashboard (that of a local session answers on this machine only); None if it has
+            none.
+        auth_token_path: the file with the token that the dashboard asks for; None if it asks for none, or for the one
+            in RAY_AUTH_TOKEN.
+        resources: the total resources, by Ray's names, such as `{"CPU": 4.0, "GPU": 1.0}`.
     """
 
     dashboard_url: str | None
@@ -61,12 +62,12 @@ class Session:
 
 
 def private_token() -> Path | None:
-    """The file of Ray's token, made if it is missing; None where Ray needs no file.
+    """Return the file of Ray's token, and make it if it is missing; None if Ray needs no file.
 
-    It is readable by its owner alone: Ray itself would write it readable by everybody.
+    Only its owner can read it. (Ray itself would make it readable by everybody.)
 
     Raises:
-        ClusterError: it cannot be kept there.
+        ClusterError: the file cannot be written.
     """
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     if not _is_in_file():
@@ -78,7 +79,7 @@ def private_token() -> Path | None:
         draft.touch(mode=0o600, exist_ok=False)
         draft.write_text(secrets.token_hex(32))
         try:
-            # Unlike a rename, this leaves the token of a session that was faster by a moment.
+            # Unlike a rename, this does not replace the token of a session that was a moment faster.
             path.hardlink_to(draft)
         except FileExistsError:
             path.chmod(0o600)
@@ -86,17 +87,17 @@ def private_token() -> Path | None:
             draft.unlink()
     except OSError as error:
         raise ClusterError(
-            f"The token of the Ray dashboard cannot be kept in {path}: {error}. "
+            f"The token of the Ray dashboard cannot be written to {path}: {error}. "
             "Name another file with RAY_AUTH_TOKEN_PATH."
         ) from error
     return path
 
 
 def known_token() -> Path | None:
-    """The file of the token to show a cluster that somebody else started; None where Ray needs no file.
+    """Return the file with the token for a cluster that somebody else started; None if Ray needs no file.
 
-    As for `ray start`, a token is used where there is one, unless RAY_AUTH_MODE says otherwise. Ray refuses to go on
-    without one where it asks for one.
+    As with `ray start`, a token is used if there is one, unless RAY_AUTH_MODE says otherwise. If Ray asks for a token,
+    it refuses to go on without one.
     """
     path = _token_path()
     if "RAY_AUTH_TOKEN" in os.environ or path.is_file():
@@ -114,17 +115,17 @@ def _is_in_file() -> bool:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """Make a folder, and remove it at the end; it stays after an error, for Ray's logs.
+    """Make a folder for Ray, and remove it at the end. After an error it stays, for Ray's logs.
 
-    It is in RAY_TMPDIR, or else where temporary files are. Ray makes the folder it is given writable for everybody,
-    without the sticky bit, so that anybody could put another socket in the place of its own. This one is therefore
-    inside of one that is closed to others. A RAY_TMPDIR that is too long for the names of sockets is refused by Ray.
+    It is in RAY_TMPDIR, or else in the folder for temporary files. Ray makes its folder writable for everybody, without
+    the sticky bit, so anybody could replace its sockets. Therefore this folder is inside one that is closed to others.
+    Ray refuses a RAY_TMPDIR that is too long for the names of sockets.
 
     Raises:
-        ClusterError: it cannot be there.
+        ClusterError: the folder cannot be made.
     """
     if len(os.fsencode(os.environ.get("TMPDIR", ""))) > LONGEST_TMPDIR:
-        # The processes of the dashboard have sockets in TMPDIR, too.
+        # The processes of the dashboard also have sockets in TMPDIR.
         os.environ["TMPDIR"] = "/tmp"
     parent = Path(os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp").absolute()
     try:
@@ -134,7 +135,7 @@ def private_folder() -> Iterator[Path]:
         folder.mkdir()
     except OSError as error:
         raise ClusterError(
-            f"Ray's folder cannot be made: {error}. Name another place for it with RAY_TMPDIR."
+            f"Ray's folder cannot be created: {error}. Name another place for it with RAY_TMPDIR."
         ) from error
     try:
         yield folder
@@ -147,11 +148,11 @@ def private_folder() -> Iterator[Path]:
 def local_session(**machine: Any) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 
-    It never joins a Ray that is already there, whatever RAY_ADDRESS says. SIGTERM stays the caller's, or
-    becomes `SystemExit` where the caller has no handler, so that the block is left in order.
+    It never joins a running Ray, whatever RAY_ADDRESS says. The caller's handler of SIGTERM stays. Without one, SIGTERM
+    becomes `SystemExit`, so that the block ends properly.
 
     Args:
-        machine: `num_cpus`, `num_gpus` and `resources` of `ray.init`, where they are not those of the machine.
+        machine: `num_cpus`, `num_gpus` and `resources` of `ray.init`, if they differ from those of the machine.
 
     Raises:
         ClusterError: Ray cannot start, or cannot be kept on loopback and in a private folder.
@@ -176,21 +177,21 @@ def local_session(**machine: Any) -> Iterator[Session]:
 def joined_session(address: str | None = None) -> Iterator[Session]:
     """Join an existing Ray cluster, and leave it at the end of the block. The cluster goes on.
 
-    What this process started there ends when it leaves. SIGTERM is treated as by `local_session`. Workers import
-    `nws` from where this process has it if that folder is there on their machine, or else from the
-    `working_dir` that a submitted job ships.
+    Actors and tasks of this process end when it leaves. SIGTERM is treated as by `local_session`. Workers import `nws`
+    from the same folder as this process if their machine has it, or else from the `working_dir` that a submitted job
+    ships.
 
     Args:
         address: `host:port` of the cluster's GCS; None for RAY_ADDRESS, which Ray sets for the driver of a job.
 
     Raises:
-        ClusterError: there is no address, nothing answers there, or the cluster does not let this process in.
+        ClusterError: there is no address, nothing answers there, or the cluster does not accept this process.
     """
     address = address or os.environ.get("RAY_ADDRESS", "")
     _require_answer(address)
     os.environ.update(_ENVIRONMENT)
     advice = (
-        " Its Ray and Python must be of the versions that are here, and so must its token, if it asks for one "
+        " Its versions of Ray and Python must be those of this machine, and so must its token, if it asks for one "
         "(RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)."
     )
     ray: Any = importlib.import_module("ray")
@@ -201,13 +202,13 @@ def joined_session(address: str | None = None) -> Iterator[Session]:
 
 
 def _begin(ray: Any, address: str, token_path: Path | None, refused: str, advice: str = "", **options: Any) -> Session:
-    """Start or join Ray, and put back the handler of SIGTERM: Ray's own ends the process before it can clean up.
+    """Start or join Ray, and restore the handler of SIGTERM, as Ray's own would end the process before it can clean up.
 
     Raises:
-        ClusterError: what is `refused`, why, and the advice.
+        ClusterError: says what was `refused`, the reason, and the advice.
     """
     on_sigterm = signal.getsignal(signal.SIGTERM)
-    # No working_dir: Ray adds the one of a submitted job.
+    # Without a working_dir, since Ray adds that of a submitted job.
     hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[2])}
     options |= {"log_to_driver": False, "logging_level": logging.ERROR, "runtime_env": hook}
     try:
@@ -221,14 +222,14 @@ def _begin(ray: Any, address: str, token_path: Path | None, refused: str, advice
 
 
 def _require_answer(address: str) -> None:
-    """Refuse an address where nothing answers: Ray itself would ask it again and again for a minute."""
+    """Refuse an address where nothing answers, since Ray itself would retry for a minute."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
     except (OSError, OverflowError, ValueError) as error:
         raise ClusterError(
             f"No Ray cluster answers at {address!r}: {error}. Is its head running, and is RAY_ADDRESS the host:port of "
-            "its GCS (port 6379 unless it was started with another)?"
+            "its GCS (port 6379, unless it was started with another port)?"
         ) from error
 
 
@@ -237,11 +238,11 @@ def _exit(signum: int, frame: object) -> None:
 
 
 def _shut_down(ray: Any) -> None:
-    """`ray.shutdown`, and an end to the agents of our raylet, which outlive it if the start was interrupted.
+    """Shut down Ray, and end the agents of our raylet, which survive if the start was interrupted.
 
-    A raylet or GCS that somebody has stopped is killed before: Ray would wait for its answer for ever.
+    A raylet or GCS that somebody has stopped (SIGSTOP) is killed first, since Ray would wait for its answer for ever.
     """
-    psutil = importlib.import_module("psutil")  # Ray brings it along
+    psutil = importlib.import_module("psutil")  # a dependency of Ray
     below_raylet = []
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -256,15 +257,15 @@ def _shut_down(ray: Any) -> None:
 
 
 def _import_from(folder_with_nws: Path) -> Callable[[], None]:
-    """The setup hook of worker processes: it imports `nws` from where this process has it.
+    """Return the setup hook of worker processes, which imports `nws` from the same folder as this process.
 
-    Ray puts the folder the user is in at the front of the workers' path, so an `nws` in it would be imported in place
-    of this one. The folder of this one is on the path only for that import: the `core` of a checkout would hide the
-    user's. On another machine the folder may not exist; there a job's `working_dir` has the package.
+    Ray puts the user's current folder first on the workers' path, so an `nws` in it would be imported instead of this
+    one. The folder of this `nws` is on the path only for the import, since the `core` of a checkout would hide the
+    user's own `core`. On another machine the folder may not exist; there a job's `working_dir` has the package.
     """
     folder = str(folder_with_nws)
 
-    # Inside, so that it is pickled by value: a worker cannot import it before it has run.
+    # A nested function is pickled by value: a worker cannot import it before it has run.
     def import_nws() -> None:
         is_here = Path(folder, "nws").is_dir()
         if is_here:

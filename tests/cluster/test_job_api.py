@@ -103,7 +103,7 @@ def test_a_head_that_takes_connections_and_does_not_answer(call: str, tmp_path: 
 def test_a_token_is_needed_and_the_right_one(head: Head, tmp_path: Path) -> None:
     without = {k: v for k, v in head.environment.items() if k not in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH")}
     told = ask(head.dashboard, tmp_path, without | {"HOME": str(tmp_path)})
-    assert told.startswith(f"refused: The Ray cluster at {head.dashboard} does not let this machine in: ")
+    assert told.startswith(f"refused: The Ray cluster at {head.dashboard} does not accept this machine: ")
     assert "ray get-auth-token" in told
 
     told = ask(head.dashboard, tmp_path, head.environment | {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "absent")})
@@ -111,7 +111,7 @@ def test_a_token_is_needed_and_the_right_one(head: Head, tmp_path: Path) -> None
 
     (tmp_path / "token").write_text("cd" * 32)
     told = ask(head.dashboard, tmp_path, head.environment | {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")})
-    assert "does not let this machine in" in told
+    assert "does not accept this machine" in told
     assert "cd" * 32 not in told
 
 

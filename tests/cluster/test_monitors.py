@@ -44,7 +44,7 @@ def test_the_caller_is_told_each_time_that_nothing_has_happened_for_long(caplog:
         monitor.look(is_silent, unready=2)
     monitor.look(True, unready=0)
     assert [record.getMessage() for record in caplog.records] == [
-        "Nothing has happened for 0 s: 2 actors wait for 1 T4 GPU each, or still load their models."
+        "Nothing has happened for 0 s. 2 actors wait for 1 T4 GPU each, or are still loading their models."
     ] * 2
 
 

@@ -103,7 +103,7 @@ def test_machines_that_come_later_are_asked_for_and_waited_for(tmp_path: Path) -
     assert changes == [bundles, [], bundles, []], "asked for, and withdrawn, however it ends"
     assert len(asked) > len(changes), "asked for again while it waits: another run may have replaced the request"
     assert told
-    assert all("Waiting for machines" in line and "asks for T4 GPUs" in line for line in told)
+    assert all("Waiting for machines" in line and "needs T4 GPUs" in line for line in told)
     assert "Waited" not in errors[0]
     assert "the cluster has 0 GPU and 1 CPU" in errors[1]
     assert errors[1].endswith("Waited 1.5 s for more machines.")

@@ -83,7 +83,7 @@ def test_an_accelerator_that_is_not_there_is_an_error_in_seconds(folder: Path) -
     if process.returncode == 0:
         pytest.skip("this machine has a T4")
     assert process.returncode == 1
-    assert "The run asks for T4 GPUs" in err
+    assert "The run needs T4 GPUs" in err
     assert "--accelerator cpu" in err
     with sqlite3.connect(folder / "none.db") as connection:
         assert connection.execute("select count(*) from runs").fetchone() == (0,)

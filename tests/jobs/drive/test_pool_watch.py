@@ -166,5 +166,5 @@ def test_rows_that_depend_on_their_batch_are_told_of_once_with_what_may_help(
         worker = WorkerInfo("Xeon", "here", f"{instructions}, {mode}, {ROWS_DEPEND}")
         PoolWatch(watched, "1 x 1 CPU").check_actors(SimpleNamespace(workers=(worker,)))  # type: ignore[arg-type]
     told, info = said.getvalue(), store.run_info(run_id)
-    assert (told.count("agree to about 1e-6 only"), "Unset MKL_CBWR" in told) == (1, is_advised)
+    assert (told.count("agree only to about 1e-6"), "Unset MKL_CBWR" in told) == (1, is_advised)
     assert ("warning", rows_warning(info.arithmetic)) in facts(View(info, None, Span(0.0, 0)))

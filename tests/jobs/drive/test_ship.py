@@ -196,8 +196,8 @@ def in_store(nws: Any, store: Store, monkeypatch: pytest.MonkeyPatch) -> Any:
     ("arguments", "message"),
     [
         (("--address", "10.0.0.1:6379"), "http://HEAD:8265"),
-        (("--address", "ray://10.0.0.1:10001"), "RAY_ADDRESS unset"),
-        (("--address", f"http://me:{PASSWORD}@head:8265"), "must hold no user or password"),
+        (("--address", "ray://10.0.0.1:10001"), "unset RAY_ADDRESS"),
+        (("--address", f"http://me:{PASSWORD}@head:8265"), "must not have a user or password"),
         (("--address", HEAD, "--engine", "inline"), "Leave one out"),
     ],
 )

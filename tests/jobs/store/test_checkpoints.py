@@ -122,7 +122,7 @@ NUMBERS += [("greedy", "reward")]
 def test_what_a_database_cannot_keep_is_refused_on_both(store, training, articles, make_round):
     good = make_round(articles, NAMES[0], update=2, greedy=True)
     for (part, column), value in product(NUMBERS, (float("nan"), float("inf"), float("-inf"), np.float64("nan"))):
-        with pytest.raises(StoreError, match=rf"^update [23] of policy 'reinforce.*' has {column} = {value}: only"):
+        with pytest.raises(StoreError, match=rf"^update [23] of policy 'reinforce.*' has {column} = {value}, and only"):
             store.writer(*training).record_round([make_round(articles, "a"), changed(good, part, **{column: value})])
     for broken in ("a\0b", "a\ud800b"):
         named = replace(good, policy=broken, checkpoint=replace(good.checkpoint, name=broken))
