@@ -125,9 +125,9 @@ class KeptByKind:
     """What one system keeps of each kind of word at n words (0: of its own length), see `nws.core.metrics.kept`.
 
     Attributes:
-        kinds: in the order of `KINDS`; those that no article has are left out. apart: the kinds kept most and least at
-        the longest n; None at any other n, and where fewer than two kinds are in
-            enough references.
+        kinds: in the order of `KINDS`; those that no article has are left out.
+        contrast: the kinds kept most and least at the longest n; None at any other n, and where fewer than two kinds
+            are in enough references.
     """
 
     dataset: str
