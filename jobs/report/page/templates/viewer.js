@@ -122,7 +122,7 @@ class Viewer {
     this.address = location.hash;
     const { view, lacks } = isView ? viewOf(location.hash, this, this.opening) : { view: { ...this.opening }, lacks: [] };
     this.view = view;
-    $("link-note").textContent = lacks.length ? `The link names what this page does not hold: ${lacks.join(", ")}.` : "";
+    $("link-note").textContent = lacks.length ? `This page does not have what the link names: ${lacks.join(", ")}.` : "";
     this.seek().then((isNewest) => {
       if (!isNewest) return;
       this.list();

@@ -179,7 +179,7 @@ def test_a_link_to_what_is_not_here_says_so(browser: Browser, file: str) -> None
     page.wait_for_selector("#summaries p")
     assert summary(page)
     expect(page.locator("#link-note")).to_have_text(
-        "The link names what this page does not hold: article no, system <b>, other x, n 99."
+        "This page does not have what the link names: article no, system <b>, other x, n 99."
     )
     assert not [told for told in TOLD if told.startswith("error")]
     page.context.close()
