@@ -57,7 +57,7 @@ def test_a_share_is_the_mean_over_articles() -> None:
     assert low is not None
     assert high is not None
     assert low < 0.375 < high
-    answers = {answer.x: (answer.n, answer.claimed) for answer in kept.smallest}
+    answers = {answer.share: (answer.n, answer.claimed) for answer in kept.smallest}
     assert answers == {0.25: (7, 7), 0.5: (21, 21), 0.8: (None, None), 0.9: (None, None)}
 
 

@@ -60,7 +60,7 @@ def test_only_articles_with_every_n_count_and_the_longest_is_compared() -> None:
     found = kept_by_kind([cell(0, uncut), cell(3, short), cell(7, long, range(5, 35))])
     assert [(of.n, of.contrast is not None) for of in found] == [(0, False), (3, False), (7, True)]
     assert found[1].kinds == kept_by_kind([cell(3, short[5:35])])[0].kinds
-    assert (found[2].contrast.most, found[2].contrast.least, found[2].contrast.is_reported) == ("who", "number", True)
+    assert (found[2].contrast.most, found[2].contrast.least, found[2].contrast.significant) == ("who", "number", True)
     doubled = cell(7, np.vstack([long, short[:30]]), range(30))
     twice = KindTerms("news", "a", 7, np.concatenate([np.arange(30)] * 2), doubled.terms)
     assert kept_by_kind([twice])[0].kinds == kept_by_kind([cell(7, long)])[0].kinds, "the first row of an article"
@@ -69,5 +69,5 @@ def test_only_articles_with_every_n_count_and_the_longest_is_compared() -> None:
 
 def test_kinds_that_are_kept_alike_differ_in_few_studies() -> None:
     found = [kept_by_kind([cell(7, drawn(seed, 60, spread=0.3))])[0].contrast for seed in range(200)]
-    assert 1 <= sum(apart.is_reported for apart in found) <= 16
+    assert 1 <= sum(apart.significant for apart in found) <= 16
     assert all(apart.most in NAMED and apart.p <= 1 for apart in found)

@@ -39,7 +39,7 @@ def test_kinds_that_are_kept_alike_are_seldom_told_apart() -> None:
     for _ in range(STUDIES):
         kept = np.column_stack([rng.uniform(0.9, 1, 30), rng.random(30) > 0.05])
         verdict = contrast_of(shares_of(terms_of(kept, np.ones((30, 2)))))
-        told += verdict is not None and verdict.is_reported
+        told += verdict is not None and verdict.significant
     assert told <= 0.05 * STUDIES
 
 
@@ -48,5 +48,5 @@ def test_a_clear_difference_is_told() -> None:
     kept = rng.normal((0.7, 0.2), 0.2, (40, 2))
     verdict = contrast_of(shares_of(terms_of(kept, np.ones((40, 2)))))
     assert verdict is not None
-    assert verdict.is_reported
+    assert verdict.significant
     assert (verdict.most, verdict.least) == ("who", "when")

@@ -142,5 +142,5 @@ def test_messages_name_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     nws.score(["<b>a</b> b"] * 2, [["<b>a</b>", "b"]] * 2)
     told = capsys.readouterr().err
     assert 'To remove it, use clean_texts="html" with' in told
-    assert "If they are the sentences of one, use join_references with" in told
+    assert "If they are the sentences of one reference, use join_references with" in told
     assert "--" not in told
