@@ -356,6 +356,6 @@ def _how_to_read(result: FileCorrelation) -> Iterator[str]:
         yield f"Share: how often the metric prefers the summary that people prefer, {which}"
     if result.differences:
         yield f"* significant: Holm p below {decimals(TWO_SIDED_LEVEL, 2)}. Above 0, A agrees better; below 0, B does."
-        drawn = "all exchanges" if len(result.table.systems) <= COUNTED else "drawn until every verdict is clear"
-        yield f"p: permutation test that exchanges two metrics' scores by system (Perm-Systems), {drawn}."
+        ways = "in all possible ways" if len(result.table.systems) <= COUNTED else "at random until no verdict is open"
+        yield f"p: permutation test (Perm-Systems): the scores of both metrics are exchanged by system, {ways}."
         yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose the metrics beforehand."
