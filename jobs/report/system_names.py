@@ -218,17 +218,17 @@ SYSTEM_NOTES = {
     "lead3": "takes the first three sentences",
     "lead2+chunks": "takes the phrases of the first two sentences that are nearest to the whole text in meaning",
     "lead3-search": "searches the text for phrases that together say most of its first three sentences",
-    "textrank": "takes phrases of sentences that many other sentences are near to in meaning",
+    "textrank": "takes phrases of sentences that are near many other sentences in meaning",
     "centroid": "takes phrases of sentences that are near to the whole text in meaning",
-    "textrank-words": "takes phrases of sentences that share words with many others",
-    "lexrank": "takes phrases of sentences whose rare words many other sentences have, too",
-    "position": "takes phrases of sentences; earlier sentences weigh more",
+    "textrank-words": "takes phrases of sentences that share words with many other sentences",
+    "lexrank": "takes phrases of sentences that share rare words with many other sentences",
+    "position": "takes phrases of sentences, and prefers earlier sentences",
     "random": "takes phrases at random",
     UNTRAINED: "writes as the policies do, before any training",
     "reference-words": "takes the first n words of the reference, which no system can see",
     "person": "takes the first n words of a second person's summary",
     "other-article": "takes the first n words of the reference of the most similar other article",
-    "oracle": "searches the text for the best phrases, and sees the reference",
+    "oracle": "searches the text for the phrases that match the reference best",
 }
 
 
