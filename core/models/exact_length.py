@@ -1,8 +1,8 @@
-"""Decoding of exactly n words with any language model: a mask of the tokens that may come next.
+"""Decoding of exactly n words with any language model, by a mask of the tokens that may come next.
 
-A word is what `nws.core.text.length` counts. A table has for each token the number of words that it adds to a text
-which ends inside of a word, and to one which does not; `count_words` itself counts them. So the state of a text has
-three parts: its number of words, whether it ends inside of a word, and the bytes of a character that is not whole yet.
+`nws.core.text.length` defines words. A table has for each token the number of words that it adds to a text that ends
+inside a word, and to one that does not, counted by `count_words` itself. So the state of a text has three parts: its
+number of words, whether it ends inside a word, and the bytes of an incomplete character.
 """
 
 import codecs
@@ -21,17 +21,17 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from nws.core.text.length import count_words
 
-# The least score: a token that the checkpoint's other rules forbid is still better than another number of words.
+# The lowest score. A token that the checkpoint's other rules forbid is still better than another number of words.
 _LOWEST = -1e4
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # SentencePiece's tokens for bytes of characters without a token
-# The byte that each sign of a byte-level vocabulary stands for.
+# The byte for which each sign of a byte-level vocabulary stands.
 _BYTE_SIGNS: dict[str, int] = {sign: byte for byte, sign in bytes_to_unicode().items()}  # type: ignore[no-untyped-call]
 _CLOSES = re.compile(r"""[.!?…。！？]["'”’»)\]]*""")
 _FIRST_ASCII_END = 0x80
-# More tokens than any character has bytes, so that a character is whole before each token has to begin a word.
+# More tokens than any character has bytes, so that characters are complete before each token has to begin a word.
 _MARGIN = 5
 
-# `free`: any token; `whole`: none that is only a part of a character; `forced`: only tokens that lead to the next word.
+# `free`: any token; `whole`: no token that is only a part of a character; `forced`: only tokens that begin a word.
 Pace = Literal["free", "whole", "forced"]
 
 
@@ -40,8 +40,8 @@ class Written:
     """The state of a text that is being generated.
 
     Attributes:
-        words: their number, by `count_words`.
-        is_inside: whether more letters would belong to the last word.
+        words: the number of words, by `count_words`.
+        is_inside: whether further letters would belong to the last word.
         begun: the first bytes of a character in UTF-8 whose other bytes are still missing.
     """
 
@@ -56,8 +56,8 @@ class WordTable:
     Attributes:
         pieces: the bytes of each token in the middle of a text, in UTF-8; None for a token without a text of its own.
         tokens_per_word: the least number of tokens of a word with the space before it: 1 or 2.
-        closes: which tokens are signs that close a sentence, (vocabulary,) bool.
-        breaks: which tokens show that the word before them is over, (vocabulary,) bool.
+        closes: whether each token is a sign that closes a sentence, (vocabulary,) bool.
+        breaks: whether each token shows that the word before it is over, (vocabulary,) bool.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -71,11 +71,11 @@ class WordTable:
             [_effect(inside, text[0], bool(text[1])) if text else (0, 0, False) for text in texts]
             for inside in (False, True)
         ]
-        # (outside and inside of a word, vocabulary): words added, words added at most once the last character is whole
+        # (outside and inside a word, vocabulary): words added, and most words added once the last character is complete
         self._adds, self._adds_at_most, ends_inside = np.array(effects).transpose(2, 0, 1)
         self._ends_inside = ends_inside.astype(bool)
         self.closes = np.array([text is not None and _CLOSES.fullmatch(text[0]) is not None for text in texts])
-        # Special tokens and new lines are never generated, but show that a word is over, too.
+        # Special tokens and new lines are never generated, but they also show that a word is over.
         self.breaks = np.array([text is None or text[0][:1].isspace() for text in texts])
         self.breaks[self._inner] = False
         is_word = self._is_usable & self._is_whole & (self._adds[1] == 1)
@@ -84,7 +84,7 @@ class WordTable:
         self._completions = functools.cache(lambda begun, is_inside: list(self._completion(begun, is_inside)))
 
     def after(self, written: Written, token: int) -> Written:
-        """The state of a text after one more token."""
+        """Return the state of a text after one more token."""
         added, is_inside, begun = self._step(written.is_inside, written.begun, token)
         return Written(written.words + added, is_inside, begun)
 
@@ -98,9 +98,9 @@ class WordTable:
         return added, ends_inside, decoder.getstate()[0]
 
     def allowed(self, written: Written, n: int, pace: Pace) -> tuple[np.ndarray, bool]:
-        """Which tokens may come next, (vocabulary,) bool, and whether the text may end.
+        """Return which tokens may come next, (vocabulary,) bool, and whether the text may end.
 
-        A character that was begun and that no token completes counts as a sign that is no letter.
+        An incomplete character that no token completes counts as a sign that is not a letter.
         """
         missing = n - written.words
         if written.begun and (inner := self._completing(written, missing, pace)):
@@ -121,7 +121,7 @@ class WordTable:
         return mask, False
 
     def _completing(self, written: Written, missing: int, pace: Pace) -> list[int]:
-        """The tokens that may continue the character that was begun."""
+        """Return the tokens that may continue an incomplete character."""
         return [
             token
             for token, most, has_space, begins in self._completions(written.begun, written.is_inside)
@@ -129,7 +129,7 @@ class WordTable:
         ]
 
     def _completion(self, begun: bytes, is_inside: bool) -> Iterator[tuple[int, int, bool, bool]]:
-        """The tokens that continue a character.
+        """Yield the tokens that continue an incomplete character.
 
         Each comes with the most words that it adds, whether it has a space, and whether it begins another character.
         """
@@ -143,21 +143,21 @@ class WordTable:
 class ExactLength(LogitsProcessor):
     """A processor of scores that lets a text end after exactly n words.
 
-    Before word n no end is allowed, and after it no other word. Where only as many tokens are left as the missing words
+    Before word n no end is allowed, and after it no other word. If only as many tokens are left as the missing words
     need, each token has to begin a word. New lines and control characters are never generated.
 
-    The model decides whether word n is over: the probability of that is the sum of those of the end and of all tokens
-    that would begin another word. Above one half, only signs that close a sentence and the end may follow. Otherwise
-    the model would join more words to the last one, since it had no other way to go on.
+    The model decides whether word n is over. The probability of that is the sum of the probabilities of the end and of
+    all tokens that would begin another word. Above one half, only the end and signs that close a sentence may follow.
+    Otherwise the model would join more words to the last one, since it had no other way to go on.
 
-    That sum is given to the signs and the end, in proportion to their own probabilities. The search is greedy, so rows
-    keep their places.
+    The signs and the end share that sum in proportion to their own probabilities. The search is greedy, so rows keep
+    their places.
 
     Args:
-        table: of the tokenizer.
+        table: the word table of the tokenizer.
         n: the number of words, at least 1.
         ends: the ids of the tokens that end a text.
-        limit: the most tokens of a text, with the end.
+        limit: the most tokens of a text, including the end.
     """
 
     def __init__(self, table: WordTable, n: int, ends: Sequence[int], limit: int) -> None:
@@ -171,7 +171,7 @@ class ExactLength(LogitsProcessor):
         self._ending = functools.cache(self._make_ending)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """From scores (rows, vocabulary) to scores of the same shape, -inf for tokens that are not allowed."""
+        """Turn scores (rows, vocabulary) into scores of the same shape: -inf for tokens that are not allowed."""
         if self._start < 0:
             self._start = input_ids.shape[1]
             self._states = [Written()] * len(input_ids)
@@ -192,12 +192,12 @@ class ExactLength(LogitsProcessor):
     def _pace(self, rows: Sequence[Written], length: int) -> Iterator[Pace]:
         left = self._limit - length
         for written in rows:
-            # One more for the end, and one because a word may have to be left first.
+            # One more for the end, and one because the current word may have to end first.
             needed = self._table.tokens_per_word * max(0, self._n - written.words) + 2
             yield "forced" if left <= needed else "whole" if left <= needed + _MARGIN else "free"
 
     def _make_mask(self, written: Written, pace: Pace, width: int, device: torch.device) -> torch.Tensor:
-        """The mask of a state, (width,) bool. A model may have more scores than its tokenizer has tokens."""
+        """Make the mask of a state, (width,) bool. A model may have more scores than its tokenizer has tokens."""
         allowed, may_end = self._table.allowed(written, self._n, pace)
         mask = np.zeros(width, dtype=bool)
         mask[: len(allowed)] = allowed[:width]
@@ -205,13 +205,13 @@ class ExactLength(LogitsProcessor):
         return torch.from_numpy(mask).to(device)
 
     def _is_at_last(self, written: Written, last: int, is_closed: bool) -> bool:
-        """Whether a row has n words and may go on with the last one, after a sign that closes a sentence or not."""
+        """Return whether a row has n words, may go on with the last one, and stands after a closing sign or not."""
         if written.words != self._n or not written.is_inside or written.begun:
             return False
         return bool(last < len(self._table.closes) and self._table.closes[last]) == is_closed
 
     def _end(self, scores: torch.Tensor, allowed: torch.Tensor, places: torch.Tensor, is_closed: bool) -> torch.Tensor:
-        """The scores, with the sum given to what ends the rows at `places`; `allowed` is changed in place."""
+        """Give the sum to the tokens that end the rows at `places`. Returns the scores; changes `allowed` in place."""
         is_over, is_target = self._ending(is_closed, scores.shape[1], scores.device)
         rows = scores[places]
         over = rows.masked_fill(~is_over, -torch.inf).logsumexp(1, keepdim=True)
@@ -222,7 +222,7 @@ class ExactLength(LogitsProcessor):
         return scores.index_copy(0, places, torch.where(is_target, rows + gain, rows))
 
     def _make_ending(self, is_closed: bool, width: int, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """Which tokens show that the last word is over, and which of these may be generated: (width,) bool each."""
+        """Return which tokens show that the last word is over, and which of them may be generated: (width,) bool."""
         size = min(width, len(self._table.closes))
         is_target = np.zeros(width, dtype=bool)
         is_target[:size] = self._table.closes[:size] & (not is_closed)
@@ -233,11 +233,11 @@ class ExactLength(LogitsProcessor):
 
 
 def token_pieces(tokenizer: Any) -> list[bytes | None]:
-    """The bytes in UTF-8 that each token adds in the middle of a text; None for a token without a text of its own.
+    """Return the bytes in UTF-8 that each token adds in the middle of a text; None for a token without its own text.
 
-    A token of a byte (byte-level BPE, and SentencePiece's `<0xE2>`) is that byte. SentencePiece's tokens of ASCII bytes
-    count as having none, since these characters have other tokens, and a wrong byte in a run of such tokens removes
-    all of them.
+    A token for a byte (byte-level BPE, and SentencePiece's `<0xE2>`) is that byte. SentencePiece's tokens for ASCII
+    bytes count as having no text, since these characters have other tokens, and a wrong byte in a run of such tokens
+    removes all of them.
     """
     anchor = tokenizer("a", add_special_tokens=False)["input_ids"][-1]
     special = set(tokenizer.all_special_ids)
@@ -269,7 +269,7 @@ def _piece(name: str | None, text: str) -> bytes | None:
 
 
 def _decoded(begun: bytes, piece: bytes) -> tuple[str, bytes] | None:
-    """The characters in some bytes, and the first bytes of a character that is not whole; None if they are no UTF-8."""
+    """Decode bytes into characters and the first bytes of an incomplete character; None if they are not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")("strict")
     try:
         text = decoder.decode(begun + piece)
@@ -281,7 +281,7 @@ def _decoded(begun: bytes, piece: bytes) -> tuple[str, bytes] | None:
 
 
 def _effect(is_inside: bool, text: str, is_begun: bool) -> tuple[int, int, bool]:
-    """The words that a text adds, the most once its last character is whole, and whether it ends inside of a word."""
+    """Return the words that a text adds, the most once its last character is complete, and if it ends in a word."""
     before = "a" if is_inside else ""
     words = count_words(before + text)
     followed = count_words(before + text + "a")
@@ -289,6 +289,6 @@ def _effect(is_inside: bool, text: str, is_begun: bool) -> tuple[int, int, bool]
 
 
 def _may_be_written(text: str) -> bool:
-    """Whether a text has no new line, no other control character, and no sign for an invalid character."""
+    """Return whether a text has no new line, no other control character, and no sign for an invalid character."""
     is_printed = not any(sign == "\ufffd" or unicodedata.category(sign) == "Cc" for sign in text)
     return is_printed and text.splitlines() in ([], [text])

@@ -29,28 +29,28 @@ from nws.core.text.rows import cleaned
 from nws.core.types import AMPERE
 
 CPU_TOKEN_BUDGET = 8_192
-# Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with
-# all of them in one batch an H100 wrote 7.5 articles a second, and 0.9 in batches of 7 to 10.
+# The tokens of articles and summaries in one batch, times beams. 32 articles have 150,000 with BART-large and 4 beams.
+# With all of them in one batch, an H100 wrote 7.5 articles a second, and only 0.9 in batches of 7 to 10.
 GPU_TOKEN_BUDGET = 262_144
-# Articles are padded to a multiple of this on a GPU: libraries prepare for each shape that they have not seen.
+# On a GPU, articles are padded to a multiple of this, because libraries need time to prepare for each new shape.
 SOURCE_MULTIPLE = 64
 _CURE = "Give a checkpoint that was saved with its decoder and language-model head."
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """A summary that a model generated, on one line, and what else is stored with it."""
+    """A summary that a model generated, on one line, and the extra values that are stored with it."""
 
     text: str
     extra: Mapping[str, float | str]
 
 
 class LoadedGenerator:
-    """A generator with its model on a device. It is called with articles, and generates in batches.
+    """A generator with its model on a device. Call it with articles; it generates in batches.
 
     Attributes:
-        generator: its description.
-        config: from n to the `GenerationConfig` of summaries of n words.
+        generator: the description of the generator.
+        config: a function from n to the `GenerationConfig` of summaries of n words.
     """
 
     def __init__(self, generator: Generator, tokenizer: Any, model: Any, device: torch.device, seed: int) -> None:
@@ -64,11 +64,11 @@ class LoadedGenerator:
         self._budget = TokenBudget(generator.model.name, device, tokens)
         self._window = max_tokens(tokenizer, model, generator.most_tokens)
         self._make_prompt = prompt_maker(generator, tokenizer)
-        # With an encoder, article and summary have a window each; without one they share it.
+        # With an encoder, article and summary each have a window. Without one, they share it.
         self._encodes = bool(model.config.is_encoder_decoder)
         self._reads_on = not self._encodes and reads_on(model)
         self._copies = self._drafts > 1 and not self._encodes and has_copies(model)
-        # Padding makes few shapes of batches on a GPU. A CPU would compute it for nothing.
+        # On a GPU, padding keeps the number of shapes small. On a CPU, it would only cost time.
         self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
         of_model = generator, model.config, model.generation_config, tokenizer, self._window
         self.config = functools.cache(functools.partial(generation_config, *of_model))
@@ -79,16 +79,16 @@ class LoadedGenerator:
     def __call__(
         self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int] | None = None
     ) -> list[GeneratedText]:
-        """A summary of each text, in their order. In float32 it does not depend on the other texts of its batch.
+        """Write a summary of each text, in their order. In float32, it does not depend on the other texts of its batch.
 
-        In `extra` are `input_tokens`, the length of the input without a limit (prompt, article and special tokens);
-        `truncated_tokens`, how many of them, all from the article's end, did not fit into the window; `dtype`, the
-        type that the model ran in; and `raw_text`, where something was left out.
+        `extra` has `input_tokens`, the length of the whole input (prompt, article and special tokens);
+        `truncated_tokens`, the number of tokens at the article's end that did not fit into the window; `dtype`, the
+        type that the model ran in; and `raw_text`, if something was left out of the output.
 
         Args:
-            texts: articles of any length; what goes beyond the model's window is cut.
-            keys: a number >= 0 for each article, such as its content hash. Where tokens are drawn, the draws depend on
-                the article's key and the seed alone.
+            texts: articles of any length. They are cut to the model's window.
+            keys: a number >= 0 for each article, such as its content hash. If tokens are drawn, the draws depend only
+                on the article's key and the seed.
             lengths: for each text, the number of words that its prompt asks for; `UNCUT` if it asks for none. Default:
                 `UNCUT` for all.
 
@@ -108,16 +108,16 @@ class LoadedGenerator:
             text, raw = summaries[i]
             if text is None:
                 raise ModelError(
-                    f"{self.generator.model.name} ended within its thoughts, with all tokens that a checkpoint may "
-                    "write: take one that does not think, or serve it behind an endpoint, whose `parameters` have "
-                    "max_tokens."
+                    f"{self.generator.model.name} ended within its thoughts, after all tokens that a checkpoint may "
+                    "write. Use a checkpoint that does not think, or serve it behind an endpoint with max_tokens in "
+                    "`parameters`."
                 )
             counts = {"input_tokens": len(prompt.ids) + prompt.truncated, "truncated_tokens": prompt.truncated}
             written.append(GeneratedText(text, {**counts, "dtype": dtype, **raw}))
         return written
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
-        """The input for an article: as much of it as fits beside prompt and special tokens.
+        """Make the input for an article, with as much of it as fits beside prompt and special tokens.
 
         Raises:
             ModelError: nothing of the article fits.
@@ -126,7 +126,7 @@ class LoadedGenerator:
         if prompt is None:
             raise ModelError(
                 f"The window of {self.generator.model}, {self._window} tokens, has no room for an article beside the "
-                "prompt. Give a model with a larger one."
+                "prompt. Use a model with a larger window."
             )
         return prompt
 
@@ -135,7 +135,7 @@ class LoadedGenerator:
         return int(config.max_new_tokens or config.max_length)
 
     def _source_length(self, ids: list[int]) -> int:
-        """The length in tokens, with padding, of the inputs of a batch whose longest prompt is `ids`."""
+        """Return the padded length, in tokens, of the inputs of a batch whose longest prompt is `ids`."""
         return min(-(-len(ids) // self._multiple) * self._multiple, max(self._window, len(ids)))
 
     def _write_all(
@@ -146,16 +146,16 @@ class LoadedGenerator:
         lengths: Sequence[int],
         summaries: dict[int, CleanOutput],
     ) -> None:
-        """Generate the summaries of groups of prompts, into `summaries`. Those of a group are for one article.
+        """Generate the summaries of groups of prompts into `summaries`. The prompts of a group are for one article.
 
-        What all prompts of a group begin with is read once, in a pass with that of other groups.
+        The common beginning of a group's prompts is read once, in a pass with those of other groups.
         """
-        # A token is left to read, after which the first new one comes.
+        # One token is left to read, since the first new token comes after it.
         read = [shared([prompts[i].ids[:-1] for i in group]) if self._reads_on else [] for group in groups]
 
         def write(batch: list[int]) -> None:
             reader = self._after([read[j] for j in batch])
-            for n in dict.fromkeys(lengths[i] for j in batch for i in groups[j]):  # a pass has one limit of tokens
+            for n in dict.fromkeys(lengths[i] for j in batch for i in groups[j]):  # all texts of a pass have one limit
                 places = [(row, i) for row, j in enumerate(batch) for i in groups[j] if lengths[i] == n]
                 rows, indices = zip(*places, strict=True)
                 texts = self._write(reader, rows, [prompts[i].ids for i in indices], [keys[i] for i in indices], n)
@@ -167,16 +167,16 @@ class LoadedGenerator:
             for i in group:
                 of_length[lengths[i]] += self._tokens(prompts[i].ids, lengths[i])
             sizes.append(len(start) + max(of_length.values()))
-        # Padding costs little here: each new token is a pass of its own.
+        # Padding costs little here, since each new token is a pass of its own.
         self._budget.run(sizes, write, functools.partial(token_batches, max_padding=1))
 
     def _tokens(self, ids: list[int], n: int) -> int:
-        """The tokens that a prompt and all that is written of it take."""
+        """Return the number of tokens of a prompt and of all that is written for it."""
         rows = (self.config(n).num_beams or 1) * self._drafts + self._copies
         return (self._source_length(ids) + self._new_tokens(n)) * rows
 
     def _after(self, prompts: Sequence[Sequence[int]]) -> PromptReader:
-        """A reader that has read these beginnings of prompts, and what all prompts begin with only once."""
+        """Return a reader that has read these beginnings of prompts, and the common beginning only once."""
         reader = self._reader()
         begun = list(reader.read[0])
         # A tokenizer may join the beginning of an article to what stands before it.
@@ -194,7 +194,7 @@ class LoadedGenerator:
         n: int,
         attempt: int = 0,
     ) -> list[CleanOutput]:
-        """The summaries of `n` words of prompts that go on from `rows` of what was read."""
+        """Write the summaries of `n` words for prompts that go on from `rows` of what was read."""
         config, rules = self.config(n), self._rules(keys, n, attempt)
         with only_errors():
             if self._encodes:
@@ -203,10 +203,10 @@ class LoadedGenerator:
                 inputs = padded_inputs(padded, config.pad_token_id, self._budget.device)
                 inputs = {name: values.repeat_interleave(self._drafts, 0) for name, values in inputs.items()}
             else:
-                if self._copies:  # the drafts are of one prompt, which is read once
+                if self._copies:  # all drafts have one prompt, which is read once
                     reader, rows = reader.after([ids[:-1] for ids in prompts], rows), range(len(prompts))
                 inputs = reader.inputs(prompts, rows, self._drafts)
-            # It is the model's own, too, since transformers takes from there what another one leaves open.
+            # Also set as the model's own, since transformers takes values from there that this one leaves open.
             self._model.generation_config = config
             output = self._model.generate(**inputs, generation_config=config, logits_processor=rules)
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
@@ -219,7 +219,7 @@ class LoadedGenerator:
                 else:
                     texts += self._write(reader, [row], [ids], [key], n, attempt + 1)
             return texts
-        # The clean-up of some tokenizers removes spaces, and so makes one word of two.
+        # The clean-up of some tokenizers removes spaces, which joins words.
         without_cleanup = {"clean_up_tokenization_spaces": False} if self._words else {}
         texts = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True, **without_cleanup)
         return [self._cleaned(text) for text in texts]
@@ -229,7 +229,7 @@ class LoadedGenerator:
         return (summary if summary is None else clean(summary, self.generator)), {**raw, **extra}
 
     def _make_reader(self) -> PromptReader:
-        """The reader of what all prompts begin with: what those for two short articles and two n do."""
+        """Make the reader of the common beginning of all prompts: that of prompts for two short articles and two n."""
         config = copy.deepcopy(self.config(UNCUT))
         config.update(max_new_tokens=1, return_dict_in_generate=True)
         reader = PromptReader(self._model, config, self._budget.device)
@@ -237,7 +237,7 @@ class LoadedGenerator:
         return reader.after([beginning], [0])
 
     def _rules(self, keys: Sequence[int], n: int, attempt: int = 0) -> LogitsProcessorList:
-        """The processors of the scores that the model gives to the next token. Each attempt draws other drafts."""
+        """Make the processors of the scores of the next token. Each attempt draws other drafts."""
         settings, config = self.generator.settings, self.config(n)
         ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
         if settings.top_k:
@@ -249,7 +249,7 @@ class LoadedGenerator:
             return LogitsProcessorList([drawn])
         if self._words is None:
             return LogitsProcessorList()
-        # The length of an encoder-decoder counts the token that it begins with.
+        # The length of an encoder-decoder counts its first token, too.
         limit = config.max_new_tokens or config.max_length - 1
         return LogitsProcessorList([ExactLength(self._words, n, ends, limit)])
 
@@ -258,7 +258,7 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
     """Load a generator whose model is resolved. No code from its repository is run.
 
     Raises:
-        ModelError: the files are not those of the recorded revision, or no checkpoint that generates text.
+        ModelError: the files are not those of the recorded revision, or not a checkpoint that generates text.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
     has_bfloat16 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= AMPERE
@@ -281,18 +281,18 @@ def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtyp
 
 
 def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:
-    """The `GenerationConfig` of a generator: without sampling, and inside the window of its model.
+    """Make the `GenerationConfig` of a generator, without sampling, and within the window of its model.
 
     Args:
-        generator: its settings count.
+        generator: the generator, whose settings take precedence.
         model: the `PretrainedConfig` of the checkpoint.
         stated: the `GenerationConfig` of the checkpoint.
-        tokenizer: has the token to pad with, where the checkpoint states none.
-        window: of the model, in tokens; a model without an encoder has the summary in it, too.
-        n: how many words or characters the prompt asks for, `UNCUT` for none.
+        tokenizer: the tokenizer, with the token to pad with if the checkpoint states none.
+        window: the window of the model, in tokens. Without an encoder, the window also has the summary.
+        n: the number of words or characters that the prompt asks for; `UNCUT` for none.
     """
     config = copy.deepcopy(stated)
-    # Random draws come from `TopKSampling`.
+    # Random draws come from `TopKSampling` instead.
     config.update(use_cache=True, do_sample=False, temperature=None, top_k=None, top_p=None)
     if not generator.checkpoint_first or (config.max_length is None and config.max_new_tokens is None):
         settings = replace(generator.settings, top_k=None, temperature=None).stated()
@@ -301,25 +301,25 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
         tokens = most_new_tokens(n, generator.prompt.unit)
         config.update(max_length=None, min_length=None, max_new_tokens=tokens, min_new_tokens=None)
     if model.is_encoder_decoder:
-        # A summary begins with one token that is not new.
+        # A summary begins with a token that does not count as new.
         longest = config.max_length if config.max_new_tokens is None else config.max_new_tokens + 1
         shortest = (config.min_length or 0) if config.min_new_tokens is None else config.min_new_tokens + 1
         longest = min(longest, window)
         config.update(max_length=longest, max_new_tokens=None, min_length=min(shortest, longest))
     else:
-        # In a window too small for both, article and summary have a half each.
+        # If the window is too small for both, article and summary get half each.
         config.update(max_length=None, max_new_tokens=min(config.max_new_tokens, window // 2), min_length=None)
     config.min_new_tokens = None
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
     fills = [config.pad_token_id, tokenizer.pad_token_id, *ends]
     config.pad_token_id = next(fill for fill in fills if fill is not None)
     if (generator.is_exact or generator.drafts) and config.eos_token_id is None:
-        config.eos_token_id = config.pad_token_id  # a text that can have no end cannot have n words
+        config.eos_token_id = config.pad_token_id  # without an end, a text cannot have n words
     return config
 
 
 def clean(text: str, generator: Generator) -> str:
-    """The summary in a model's output: its first sentences, on one line, without characters that no database stores."""
+    """Return the summary in a model's output: its first sentences, on one line, without characters no database has."""
     if generator.line_mark:
         text = text.replace(generator.line_mark, "\n")
     if generator.sentences:
@@ -328,7 +328,7 @@ def clean(text: str, generator: Generator) -> str:
 
 
 def first_sentences(text: str, k: int) -> str:
-    """The first `k` sentences of a text, one a line (spaCy's rule-based sentencizer; a new line ends one, too)."""
+    """Return the first `k` sentences of a text, one per line (by spaCy's sentencizer; a new line also ends one)."""
     lines = (line.strip() for line in text.splitlines())
     sentences = [sentence.text for line in lines if line for sentence in _sentencizer()(line).sents]
     return "\n".join(sentences[:k])
@@ -342,11 +342,11 @@ def _sentencizer() -> Language:
 
 
 class TopKSampling(LogitsProcessor):
-    """Top-k sampling: of each row's k most probable tokens, Gumbel noise gives the highest score to a random one.
+    """Top-k sampling: Gumbel noise gives the highest score to a random one of each row's k most probable tokens.
 
-    The arg-max of log-probabilities plus Gumbel noise is distributed as the probabilities are (Gumbel 1954).
-    Divided by a temperature below 1, what is probable becomes more so. Each row has a source of noise of its own, so
-    that a draw depends on its article, and not on the other rows.
+    The arg-max of log-probabilities plus Gumbel noise has the distribution of the probabilities (Gumbel 1954). A
+    temperature below 1 makes probable tokens more probable. Each row has its own source of noise, so that a draw
+    depends on its article and not on the other rows.
     """
 
     def __init__(self, k: int, seed: int, keys: Sequence[int], temperature: float = 1) -> None:
@@ -354,7 +354,7 @@ class TopKSampling(LogitsProcessor):
         self._sources = [np.random.default_rng([seed, key]) for key in keys]
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """From scores (rows, vocabulary) to scores of the same shape, float32."""
+        """Turn scores (rows, vocabulary) into scores of the same shape, float32."""
         values, tokens = scores.float().topk(min(self._k, scores.shape[1]))
         noise = np.stack([source.gumbel(size=values.shape[1]) for source in self._sources])
         noisy = values / self._temperature + torch.from_numpy(noise).to(values)

@@ -1,4 +1,4 @@
-"""Descriptions of the abstractive generators: prompt, generation settings, and what of the output is the summary.
+"""Descriptions of the abstractive generators: prompt, generation settings, and which part of the output is the summary.
 
 `core/models/generation.py` loads and runs them.
 """
@@ -23,10 +23,11 @@ ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
 # Endings of the names of classes that generate text (`architectures` in config.json).
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
-# Recorded with a run: another rule of core/models/exact_length.py gets another number.
+# Recorded with a run. If the rule of core/models/exact_length.py changes, change this number.
 EXACT_RULE = "exactly n words, rule 1"
 DRAFTS, DRAWN_AGAIN, _AMONG, _TEMPERATURE = 8, 3, 50, 0.3  # again: where none of the drafts ended by itself
-# Of a model with examples: they have 450, and with 350 words of an article headlines were no better than with 150.
+# The window of a model with examples. The examples have 450 tokens, and headlines were no better with 350 words of an
+# article than with 150.
 _EXAMPLES, _MOST_TOKENS = Path(__file__).with_name("headlines.txt"), 710
 DRAFTS_ENDED = "drafts_ended"  # the key of `Summary.extra` with the number of drafts that ended by themselves
 AT_MOST_RULE = (
@@ -35,7 +36,7 @@ AT_MOST_RULE = (
 )
 
 
-# More tokens than the words of a language take on average: a model that writes too much is to be seen doing so.
+# More tokens than words take on average in any language, so that it shows if a model writes too much.
 _TOKENS_EACH: dict[LengthUnit, int] = {"words": 8, "characters": 2}
 _MORE_TOKENS, _UNCUT_TOKENS = 32, 256
 
@@ -48,10 +49,10 @@ class PromptTemplate:
 
     Attributes:
         text: the prompt.
-        unit: what `{n}` counts. It is not in the `repr`, since a stage has one unit for all of its systems.
+        unit: the unit of `{n}`. It is not in the `repr`, since a stage has one unit for all its systems.
 
     Raises:
-        RecipeError: it does not name the article once, or has another placeholder.
+        RecipeError: the prompt does not have `{article}` exactly once, or has another placeholder.
     """
 
     text: str
@@ -59,35 +60,35 @@ class PromptTemplate:
 
     def __post_init__(self) -> None:
         if storable(self.text) != self.text:
-            raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
+            raise RecipeError("the prompt has a NUL, or bytes that are not UTF-8. Write it as text.")
         names = placeholders(self.text, ("n", "article"))
         if names.count("article") != 1:
-            raise RecipeError(f"the prompt has to name {{article}} once, where the article stands: {self.text!r}")
+            raise RecipeError(f"the prompt must have {{article}} once, in the place of the article: {self.text!r}")
 
     @property
     def asks_for_n(self) -> bool:
-        """Whether a model is asked once for each n, and not once for a summary of its own length."""
+        """Whether the prompt asks for a summary of each n, and not for one summary whose length the model chooses."""
         return "n" in placeholders(self.text, ("n", "article"))
 
     @property
     def short_sha256(self) -> str:
-        """8 hex digits that identify the prompt."""
+        """The 8 hex digits that identify the prompt."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
 
     @property
     def tokens_text(self) -> str:
-        """The formula of `most_new_tokens`, as a run records it."""
+        """The formula of `most_new_tokens`, which a run records."""
         if not self.asks_for_n:
             return str(_UNCUT_TOKENS)
         return f"{_TOKENS_EACH[self.unit]}n+{_MORE_TOKENS}" + ("" if self.unit == "words" else f", n in {self.unit}")
 
     def about(self, article: str, n: int) -> str:
-        """The prompt for an article and a number of words."""
+        """Return the prompt for an article and a number of words."""
         return self.text.format(article=article.strip(), n=n)
 
 
 def placeholders(prompt: str, allowed: Sequence[str]) -> list[str]:
-    """The names of the placeholders in a prompt, in their order.
+    """List the names of the placeholders in a prompt, in their order.
 
     Raises:
         RecipeError: a name is not `allowed`, or the braces do not match.
@@ -100,13 +101,13 @@ def placeholders(prompt: str, allowed: Sequence[str]) -> list[str]:
         if name not in allowed or spec or conversion:
             named = [f"{{{placeholder}}}" for placeholder in allowed]
             raise RecipeError(
-                f"the prompt has a placeholder {{{name}}} that cannot be filled: only {', '.join(named[:-1])} and "
-                f"{named[-1]} are known, as they stand here. Write {{{{ and }}}} for braces."
+                f"the prompt has an unknown placeholder {{{name}}}. Only {', '.join(named[:-1])} and {named[-1]} are "
+                "known, exactly as written here. Write {{ and }} for braces."
             )
     return [str(name) for _, name, _, _ in parts]
 
 
-# The article comes first and n last: so the prompts of one article begin alike, and are read once for all n.
+# The article comes first and n last, so the prompts for one article begin alike, and are read once for all n.
 _SUMMARIZE = (
     "{article}\n\nSummarize the news article above, in the language of the article. Write nothing but the summary, in "
 )
@@ -115,7 +116,7 @@ DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     "words": DEFAULT_PROMPT,
     "characters": PromptTemplate(_SUMMARIZE + "at most {n} characters, blanks included.", "characters"),
 }
-"""The prompts of a run that names none, by what n counts."""
+"""The prompts of a run that names none, by the unit of n."""
 HEADLINE_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     unit: PromptTemplate(
         "{article}\n\nWrite a headline for the news article above, in the language of the article. "
@@ -124,26 +125,28 @@ HEADLINE_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     )
     for unit in get_args(LengthUnit)
 }
-"""The same where texts end by themselves within n."""
+"""The default prompts if texts are to end by themselves within n."""
 
 
 def default_prompt(unit: LengthUnit, length: LengthRule) -> PromptTemplate:
-    """The prompt of a run that names none."""
+    """Return the prompt of a run that names none."""
     return (HEADLINE_PROMPTS if length == AT_MOST else DEFAULT_PROMPTS)[unit]
 
 
 def most_new_tokens(n: int, unit: LengthUnit) -> int:
-    """The limit of new tokens of a summary of `n` words or characters, or (`UNCUT`) of the model's own length."""
+    """Return the limit of new tokens for a summary of `n` words or characters; for an uncut one, n is `UNCUT`."""
     return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _TOKENS_EACH[unit] * n
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Generation settings, named as in transformers' `GenerationConfig`. None: as the checkpoint states it.
+    """Generation settings, named as in transformers' `GenerationConfig`. None leaves a setting to the checkpoint.
 
-    `min_length` and `max_length` count the tokens of a summary with its special ones, `max_new_tokens` what is added to
-    a prompt. `top_k`: each token is drawn among the k most probable ones; None: beam search. `temperature`: what the
-    logarithms of their probabilities are divided by before.
+    Attributes:
+        min_length, max_length: limits for the tokens of a summary, including special tokens.
+        max_new_tokens: the most tokens that are added to a prompt.
+        top_k: the number of most probable tokens among which each token is drawn; None for beam search.
+        temperature: the divisor of the log-probabilities before a draw.
     """
 
     num_beams: int | None = None
@@ -157,7 +160,7 @@ class Settings:
     temperature: float | None = None
 
     def stated(self) -> dict[str, int | float | bool]:
-        """The values that are not None, by name."""
+        """Return the values that are not None, by name."""
         values = ((option.name, getattr(self, option.name)) for option in fields(self))
         return {name: value for name, value in values if value is not None}
 
@@ -171,21 +174,20 @@ class Generator:
 
     Attributes:
         model: the checkpoint.
-        architecture: one of `ARCHITECTURES`, or with a prompt any other; "" until the files of a model from the Hub
-            have been read (`complete`). Until then only `model`, `prompt` and `length` have a meaning.
-        prefix: stands before the article.
-        suffix: stands after the article; never cut away.
-        prompt: the instruction, in place of prefix and suffix.
+        architecture: one of `ARCHITECTURES`, or with a prompt any other; "" until the files of a Hub model have been
+            read (`complete`). Until then, only `model`, `prompt` and `length` have a meaning.
+        prefix: the text before the article.
+        suffix: the text after the article, which is never cut.
+        prompt: the instruction, instead of prefix and suffix.
         chat: whether the prompt is a user's message in the chat template of the checkpoint.
-        length: how it keeps to n, where the prompt asks for n (`is_exact`, `drafts`).
-        most_tokens: the window that is used, where it is smaller than the model's.
-        settings: of generation.
-        checkpoint_first: whether the checkpoint's own settings are used, and not `settings`, where it states how long
-            its summaries may be.
-        sentences: how many sentences of the output are the summary; None: all.
-        line_mark: the model's sign for a new line; "" if it has none of its own.
-        half: the 16-bit type that the model can run in, where the device has it.
-        clean_outputs: what is left out of its outputs.
+        length: the way in which it meets n, if the prompt asks for n (`is_exact`, `drafts`).
+        most_tokens: the window that is used, if it is smaller than the model's.
+        settings: the settings of generation.
+        checkpoint_first: whether the checkpoint's own settings replace `settings` if they limit the length.
+        sentences: the number of sentences of the output that are the summary; None for all.
+        line_mark: the model's sign for a new line; "" if it has no such sign.
+        half: the 16-bit type that the model can run in, if the device has it.
+        clean_outputs: what to remove from its outputs.
     """
 
     model: ModelRef
@@ -212,7 +214,7 @@ class Generator:
 
     @property
     def has_uncut(self) -> bool:
-        """Whether it generates one summary, of its own length, and not one for each n."""
+        """Whether it generates one summary, whose length it chooses, and not one for each n."""
         return self.prompt is None or not self.prompt.asks_for_n
 
     @property
@@ -228,7 +230,7 @@ class Generator:
 
     @property
     def revision(self) -> str:
-        """What a run records: the model at its revision, and every option that changes the summaries."""
+        """The revision that a run records: the model at its revision, and every option that changes the summaries."""
         return f"{self.model}|{self.options}{cleaning_mark(self.clean_outputs)}"
 
     @property
@@ -252,7 +254,7 @@ class Generator:
 
 
 def for_architecture(model: ModelRef, architecture: str) -> Generator:
-    """The generator of a model with the prompt and settings that its architecture was published with.
+    """Make the generator of a model with the prompt and settings that its architecture was published with.
 
     The sources are in docs/generators.md.
 
@@ -283,13 +285,13 @@ def for_architecture(model: ModelRef, architecture: str) -> Generator:
 def _instructed(
     model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, length: LengthRule = "exactly"
 ) -> Generator:
-    """A checkpoint with a prompt: greedy search or drafts, in bfloat16, in which such checkpoints are saved."""
+    """Make the generator of a checkpoint with a prompt: greedy search or drafts, in bfloat16, their usual type."""
     generator = Generator(model, architecture, prompt=prompt, chat=chat, length=length, half="bfloat16")
     drawn = Settings(num_beams=1, top_k=_AMONG, temperature=_TEMPERATURE)
     return replace(generator, settings=drawn if generator.drafts else Settings(num_beams=1))
 
 
-# No commits could be verified when this was written: they are looked up at submission and recorded.
+# No commits could be verified when this was written. They are looked up at submission, and recorded.
 KNOWN_GENERATORS = {
     generator.model.name: generator
     for generator in (
@@ -306,17 +308,17 @@ KNOWN_GENERATORS = {
 def parse_generator(
     text: str, prompt: PromptTemplate | None = None, length: LengthRule = "exactly", unit: LengthUnit = "words"
 ) -> Generator:
-    """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
+    """Parse the name of a generator: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
     Args:
         text: the name.
-        prompt: for all but those of `KNOWN_GENERATORS` that have none. Without one, a checkpoint of `ARCHITECTURES` has
-            the prefix and suffix of its architecture, and any other one the `default_prompt`.
-        length: as in `Generator`; it decides which `default_prompt`, too.
-        unit: what n counts.
+        prompt: the prompt; not used for those of `KNOWN_GENERATORS` that have none. Without a prompt, a checkpoint of
+            `ARCHITECTURES` has the prefix and suffix of its architecture, and any other one the `default_prompt`.
+        length: see `Generator`. It also decides the `default_prompt`.
+        unit: the unit of n.
 
     Raises:
-        ModelError: there is no such model, or the folder holds no generator.
+        ModelError: there is no such model, or the folder has no generator.
     """
     model = parse_model(text, {name: generator.model for name, generator in KNOWN_GENERATORS.items()})
     known = KNOWN_GENERATORS.get(model.name)
@@ -324,9 +326,9 @@ def parse_generator(
         if known.prompt is None:
             return replace(known, model=model)
         if prompt is None and length == AT_MOST:
-            # It is too small to follow an instruction, and goes on as examples do. All of them are invented.
+            # The model is too small to follow an instruction, but it continues examples, which are all invented.
             examples = _EXAMPLES.read_text(encoding="utf-8").strip()
-            most = "9" if unit == "words" else "50"  # of each example
+            most = "9" if unit == "words" else "50"  # the limit of each example
             prompt = PromptTemplate(examples.replace("{most}", most).replace("{unit}", unit), unit)
             return replace(_instructed(model, known.architecture, prompt, False, length), most_tokens=_MOST_TOKENS)
         return _instructed(model, known.architecture, prompt or default_prompt(unit, length), known.chat, length)
@@ -335,9 +337,9 @@ def parse_generator(
 
 
 def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> Generator:
-    """`generator` with all that follows from the configuration and the tokenizer of the checkpoint in `folder`.
+    """Complete a generator with what the configuration and the tokenizer of the checkpoint in `folder` say.
 
-    `unit` says which `default_prompt` it has, if it has none.
+    Without a prompt, it gets the `default_prompt` for `unit`.
 
     Raises:
         ModelError: the folder states no architecture, or one that does not generate text.
@@ -349,7 +351,7 @@ def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> 
         architecture = str(configuration["model_type"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            f"The folder {folder} holds no generator: its config.json states no model_type ({error!r}). Give a folder "
+            f"The folder {folder} has no generator: its config.json states no model_type ({error!r}). Give a folder "
             f"that transformers' `save_pretrained` wrote, or one of {', '.join(KNOWN_GENERATORS)}."
         ) from error
     if generator.prompt is None and architecture in ARCHITECTURES:
@@ -357,8 +359,8 @@ def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> 
     classes = [str(name) for name in configuration.get("architectures") or ()]
     if not any(name.endswith(_WRITES) for name in classes):
         raise ModelError(
-            f"{generator.model.source} is no generator: its config.json names {', '.join(classes) or 'no class'}, and "
-            f"a model that writes is called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
+            f"{generator.model.source} is not a generator: its config.json names {', '.join(classes) or 'no class'}, "
+            f"but models that write text are called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
             f"{', '.join(KNOWN_GENERATORS)}."
         )
     prompt = generator.prompt or default_prompt(unit, generator.length)
@@ -366,7 +368,7 @@ def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> 
 
 
 def _has_chat_template(folder: Path) -> bool:
-    """Whether a tokenizer has a chat template, in either of the files where transformers looks."""
+    """Return whether a tokenizer has a chat template, in either of the files where transformers looks."""
     if (folder / "chat_template.jinja").is_file():
         return True
     try:

@@ -1,4 +1,4 @@
-"""The Hugging Face Hub and its cache on disk. Models and datasets are pinned to a commit before they are used."""
+"""The Hugging Face Hub and its cache on disk. Models and datasets are pinned to a commit before use."""
 
 import functools
 import re
@@ -22,10 +22,10 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from nws.core.errors import HubError
 
-# The errors of `huggingface_hub` when the network, the Hub or the local cache fails. Without a connection it is the
-# HTTP library's own error, the base of HfHubHTTPError.
+# The errors of `huggingface_hub` if the network, the Hub or the local cache fails. Without a connection, it raises the
+# HTTP library's own error, which is the base of HfHubHTTPError.
 HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0])
-# ValueError: an answer that is no JSON, such as the log-in page of a network.
+# ValueError: the answer is not JSON, for example the log-in page of a network.
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _PATIENCE = 5.0  # seconds
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -35,12 +35,12 @@ _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"
 
 @functools.cache
 def is_reachable(endpoint: str = "") -> bool:
-    """Whether the Hub answers. It is asked once, since `huggingface_hub` retries for half a minute before it fails.
+    """Return whether the Hub answers. Behind a proxy, it is assumed to answer.
 
-    Behind a proxy the answer is taken for granted.
+    This is checked once, since `huggingface_hub` retries for half a minute before it fails.
 
     Args:
-        endpoint: the address of the Hub; "": that of `huggingface_hub`'s settings.
+        endpoint: the address of the Hub; "" for that in `huggingface_hub`'s settings.
     """
     url = urlsplit(endpoint or huggingface_hub.constants.ENDPOINT)
     if url.hostname is None or getproxies().get(url.scheme) or getproxies().get("all"):
@@ -54,7 +54,7 @@ def is_reachable(endpoint: str = "") -> bool:
 
 @contextmanager
 def offline_if_unreachable(libraries: Any) -> Iterator[None]:
-    """Let `huggingface_hub` and `libraries`, which have the same setting, use their caches if no Hub answers."""
+    """Make `huggingface_hub` and `libraries`, which have the same setting, use only their caches if no Hub answers."""
     settings: tuple[Any, ...] = (huggingface_hub.constants, libraries)
     before = [setting.HF_HUB_OFFLINE for setting in settings]
     try:
@@ -68,7 +68,7 @@ def offline_if_unreachable(libraries: Any) -> Iterator[None]:
 
 
 def is_repository_name(name: str) -> bool:
-    """Whether a repository of the Hub can have this name. It need not exist."""
+    """Return whether a Hub repository can have this name. It need not exist."""
     try:
         validate_repo_id(name)
     except HFValidationError:
@@ -77,13 +77,13 @@ def is_repository_name(name: str) -> bool:
 
 
 def resolve_commit(repository: str, revision: str, kind: Literal["model", "dataset"]) -> str:
-    """The commit (40 hex digits) of a revision (a commit, branch or tag) of a repository.
+    """Look up the commit (40 hex digits) of a revision (a commit, branch or tag) of a repository.
 
     Raises:
         HubError: no repository can have this name, the Hub cannot be reached, or it has no such repository or revision.
     """
     if not is_repository_name(repository):
-        raise HubError(f"{repository!r} is no name of a {kind} on the Hub (organisation/name).")
+        raise HubError(f"{repository!r} cannot be the name of a {kind} on the Hub (organisation/name).")
     if _COMMIT.fullmatch(revision):
         return revision
     try:
@@ -99,15 +99,15 @@ def resolve_commit(repository: str, revision: str, kind: Literal["model", "datas
 
 
 def download_model(repository: str, commit: str, with_weights: bool = True) -> Path:
-    """The folder with a model's files at `commit`, downloaded if it is not in the cache already.
+    """Return the folder with a model's files at `commit`, which are downloaded if they are not in the cache.
 
     Args:
-        repository: Hub id.
-        commit: 40 hex digits.
+        repository: the Hub id.
+        commit: the commit, of 40 hex digits.
         with_weights: whether to download the weights, too, and not only configuration and tokenizer.
 
     Raises:
-        HubError: the Hub cannot be reached and the cache may not hold all of the model.
+        HubError: the Hub cannot be reached, and the cache may lack a part of the model.
     """
     weights = ["*.safetensors"] if with_weights else []
     fetch = functools.partial(
@@ -130,13 +130,13 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
 def _require_all(repository: str, commit: str, folder: Path) -> None:
     """Refuse a folder of the cache that may lack files.
 
-    Other programs download single files, and without the file that names its pooling a model would be another one.
-    `snapshot_download` compares the folder with the list of the commit's files, where the cache has that list.
+    Other programs download single files, and without the file that says how to pool, a model would give other numbers.
+    `snapshot_download` compares the folder with the list of the commit's files, if the cache has that list.
     """
     try:
         huggingface_hub.get_cached_repo_tree(repository, revision=commit)
     except CachedRepoTreeNotFoundError as error:
         raise HubError(
-            f"The cache has files of the model {repository} at commit {commit}, but perhaps not all: another program "
-            f"has put them there. Run NWS once with a network, or name the folder if it is complete: {folder}"
+            f"The cache has files of the model {repository} at commit {commit} from another program, but perhaps not "
+            f"all files. Run NWS once with network access, or name the folder if it is complete: {folder}"
         ) from error

@@ -26,22 +26,22 @@ from nws.core.types import Precision
 
 Model = TypeVar("Model", bound=nn.Module)
 ModelKind = Literal["encoder", "classifier", "language model", "generator"]
-"""The use of a model: its last hidden state, its classes, its scores of the next token, or generation of text, with an
-encoder or without."""
+"""The use of a model: its last hidden state, its classes, its scores of the next token, or generation of text (with or
+without an encoder)."""
 _CLASSES = {
     "encoder": AutoModel,
     "classifier": AutoModelForSequenceClassification,
     "language model": AutoModelForCausalLM,
 }
 _COMPLETE = "Give a checkpoint that was saved with all its weights."
-# Here transformers begins a list of the hundreds of architectures that it knows.
+# Here a message of transformers begins to list the hundreds of architectures that it knows.
 _LISTED = "\nModel type should be"
-_POOLER = "pooler"  # of many checkpoints it is missing; the last hidden state does not depend on it
+_POOLER = "pooler"  # many checkpoints lack it, and the last hidden state does not depend on it
 
 
 @contextmanager
 def only_errors() -> Iterator[None]:
-    """Keep transformers from logging advice, and for good from showing progress: stderr is for a run's own messages."""
+    """Keep transformers from logging advice, and for good from showing progress, as stderr is for a run's messages."""
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     level = transformers.utils.logging.get_verbosity()
     transformers.utils.logging.set_verbosity(logging.ERROR)
@@ -52,10 +52,10 @@ def only_errors() -> Iterator[None]:
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """The tokenizer in a folder.
+    """Load the tokenizer in a folder.
 
     Raises:
-        ModelError: the folder has none that transformers can load without other code.
+        ModelError: the folder has no tokenizer that transformers can load without other code.
     """
     try:
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
@@ -66,13 +66,13 @@ def load_tokenizer(folder: Path) -> Any:
 def load_model(
     folder: Path, kind: ModelKind = "encoder", cure: str = _COMPLETE, dtype: torch.dtype = torch.float32
 ) -> tuple[Any, Any]:
-    """The tokenizer and the model in a folder, for inference, with the weights in memory of their own.
+    """Load the tokenizer and the model in a folder, for inference, with the weights copied into memory.
 
     Args:
-        folder: of the checkpoint.
-        kind: the use, which decides the head.
+        folder: the folder of the checkpoint.
+        kind: the use of the model, which decides its head.
         cure: the advice in an error.
-        dtype: of the weights.
+        dtype: the type of the weights.
 
     Raises:
         ModelError: the folder has no such model that transformers can load without other code, or weights are missing.
@@ -91,7 +91,7 @@ def load_model(
 
 
 def _class_of(kind: ModelKind, folder: Path) -> Any:
-    """The class of transformers that loads a checkpoint."""
+    """Return the class of transformers that loads a checkpoint."""
     if kind == "generator":
         encodes = AutoConfig.from_pretrained(folder, trust_remote_code=False).is_encoder_decoder
         return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
@@ -101,7 +101,7 @@ def _class_of(kind: ModelKind, folder: Path) -> Any:
 def require_weights(model: nn.Module) -> None:
     """Check that no weights are missing in the folder of a transformer that another library has loaded.
 
-    That library does not tell, so the transformer is loaded again.
+    The other library does not tell, so the transformer is loaded again.
 
     Raises:
         ModelError: weights are missing.
@@ -114,18 +114,17 @@ def require_weights(model: nn.Module) -> None:
 
 
 def _require_weights(missing: Iterable[str], folder: Path | str, cure: str, but_for: str = "") -> None:
-    """Refuse a model with weights drawn at random: each process would have others, and no row could be repeated."""
+    """Refuse a model with missing weights: each process would draw others at random, and no row could be repeated."""
     if lacking := sorted(name for name in missing if not but_for or but_for not in name):
         raise ModelError(
-            f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}, and would draw them at random. "
-            f"{cure}"
+            f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}, which would be random. {cure}"
         )
 
 
 def in_own_memory(model: Model) -> Model:
-    """Copy the weights of a model on a CPU, in place, out of the file that safetensors has mapped into memory.
+    """Copy the weights of a model on a CPU, in place, out of the file that safetensors maps into memory.
 
-    A change of the file would change the mapped weights, and a shorter file would end the process.
+    Otherwise a change of the file would change the weights, and a truncated file would end the process.
     """
     with torch.no_grad():
         for weights in (*model.parameters(), *model.buffers()):
@@ -134,10 +133,10 @@ def in_own_memory(model: Model) -> Model:
 
 
 def put_fast_on(model: Model, device: torch.device, precision: Precision) -> Model:
-    """Put a model on a device (`put_on`), with what makes it faster there at the same numbers, to float32 rounding.
+    """Put a model on a device (`put_on`), and make it faster there, with the same numbers to float32 rounding.
 
     Raises:
-        ModelError: the device has no such precision.
+        ModelError: the device lacks the precision.
     """
     put_on(model, device, precision)
     speed_up_linear_layers(model)
@@ -147,12 +146,12 @@ def put_fast_on(model: Model, device: torch.device, precision: Precision) -> Mod
 
 
 def prepare_masks(model: nn.Module) -> None:
-    """Give the transformers inside `model` the attention masks that they would make themselves, in place.
+    """Give the transformers inside `model`, in place, the attention masks that they would make themselves.
 
-    To make one, transformers tests whether anything is padded. On a GPU this test waits for all queued work, at each
-    forward pass. A mask of four dimensions is used as it is (`transformers.masking_utils.create_bidirectional_mask`).
-    Models that do not make their masks by that function, or do not attend by PyTorch's `scaled_dot_product_attention`,
-    are left as they are.
+    To make a mask, transformers checks whether anything is padded. On a GPU, this check waits for all queued work, in
+    each forward pass. A mask of four dimensions is used unchanged
+    (`transformers.masking_utils.create_bidirectional_mask`). Models that do not make their masks by that function, or
+    do not use PyTorch's `scaled_dot_product_attention`, are left as they are.
     """
     for part in model.modules():
         if (

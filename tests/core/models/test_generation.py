@@ -294,7 +294,7 @@ def test_an_output_that_ends_within_its_thoughts_is_a_failure(tmp_path: Path, mo
     written = [f"Hm.</think> {output.text}" for output in plain(TEXTS[:2], KEYS[:2], [3, 3])]
     batches = [written[:1], ["never ended", written[0]]]  # the longer input comes last
     monkeypatch.setattr(loaded._tokenizer, "batch_decode", lambda *_, **__: batches.pop())
-    with pytest.raises(ModelError, match=r"thinks ended within its thoughts, .* `parameters` have max_tokens"):
+    with pytest.raises(ModelError, match=r"thinks ended within its thoughts, .* max_tokens in `parameters`"):
         loaded(TEXTS[:2], KEYS[:2], [3, 3])
     (output,) = loaded(TEXTS[:1], KEYS[:1], [3])
     assert (output.text, output.extra["raw_text"]) == (written[0].split(maxsplit=1)[1], f"<think>\n{written[0]}")

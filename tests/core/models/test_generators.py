@@ -65,7 +65,7 @@ def test_a_folder_with_something_else(tiny_models: dict[str, Path], tmp_path: Pa
     with pytest.raises(ModelError, match="states no model_type"):
         parse_generator(str(tmp_path))
     (tmp_path / "config.json").write_text(json.dumps(["bart"]))
-    with pytest.raises(ModelError, match=f"{tmp_path} holds no generator"):
+    with pytest.raises(ModelError, match=f"{tmp_path} has no generator"):
         parse_generator(str(tmp_path))
 
 
@@ -144,13 +144,13 @@ def test_an_article_stands_in_the_prompt_as_it_is(article: str, n: int) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Sum up in {n} words.", "has to name {article} once"),
-        ("{article} {article}", "has to name {article} once"),
-        ("{article} in {words}", "a placeholder {words} that cannot be filled: only {n} and {article} are known"),
-        ("{article.text}", "has a placeholder {article.text}"),
-        ("{article} {n:>3}", "has a placeholder {n}"),
+        ("Sum up in {n} words.", "must have {article} once"),
+        ("{article} {article}", "must have {article} once"),
+        ("{article} in {words}", "an unknown placeholder {words}. Only {n} and {article} are known"),
+        ("{article.text}", "has an unknown placeholder {article.text}"),
+        ("{article} {n:>3}", "has an unknown placeholder {n}"),
         ("{article} {", "cannot be read: .* Write {{ and }} for braces"),
-        ("{article} {}", "has a placeholder {}"),
+        ("{article} {}", "has an unknown placeholder {}"),
         ("caf\udce9 {article}", "holds a NUL, or bytes that are no UTF-8"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_model_that_may_lack_files_is_refused(tmp_path: Path, monkeypatch: pyt
     """As another program leaves it, which takes file by file and has no list of them."""
     snapshot = cached(tmp_path, monkeypatch)
     (tmp_path / "models--org--name" / "trees" / f"{COMMIT}.json").unlink()
-    with pytest.raises(HubError, match=rf"perhaps not all.*Run NWS once with a network, or name .*{snapshot}"):
+    with pytest.raises(HubError, match=rf"perhaps not all.*Run NWS once with network access, or name .*{snapshot}"):
         download_model("org/name", COMMIT)
 
 

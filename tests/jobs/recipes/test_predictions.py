@@ -86,7 +86,7 @@ def test_a_line_of_a_text_belongs_to_the_article_in_that_row(tiny_models: dict[s
     assert plan.stages[-1].systems[0].texts == {"k1": "One.", "k2": "Two."}
     assert plan_again("baselines", plan.recipe.model_dump(mode="json")).recipe == plan.recipe
     hypo.write_text("Zero.\nOne.\n")
-    with pytest.raises(RecipeError, match=r"test\.hypo has 2 lines, and news\.jsonl 4 rows"):
+    with pytest.raises(RecipeError, match=r"test\.hypo has 2 lines, but news\.jsonl has 4 rows"):
         planned(tiny_models, hypo, **{"datasets.limit": None}, datasets=[news])
     with pytest.raises(RecipeError, match=r"test\.hypo: lines belong to the rows of one dataset"):
         planned(tiny_models, hypo, datasets=["sample", news])
