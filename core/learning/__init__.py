@@ -1,1 +1,1 @@
-"""Phase 2: the environment, the policies, REINFORCE and its optimizer. The unit of work is `core/episodes.py`."""
+"""Phase 2: the environment, the policies, REINFORCE and its optimizer. `core/episodes.py` has the unit of work."""

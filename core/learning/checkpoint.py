@@ -1,4 +1,4 @@
-"""Trained policies and learners in files: tensors as safetensors, what they mean as JSON. Nothing is unpickled."""
+"""Trained policies and learners in files: tensors as safetensors, and their meaning as JSON. Nothing is unpickled."""
 
 import json
 from collections.abc import Mapping
@@ -27,16 +27,16 @@ _FORMAT = 3
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How policies read an article: the same in training and in use.
+    """How policies read an article, which is the same in training and in use.
 
     Attributes:
-        language: of the articles.
+        language: the language of the articles.
         pipeline: the resolved segmentation.
-        encoder: resolved; embeds sentences and chunks.
-        bertscore: measures how close a summary is to an anchor (`nws.core.learning.policy_system`).
-        units: what a chunk is.
-        fluency: measures how fluent a summary is, where they rerank by it.
-        length_unit: what the n count that they were trained for.
+        encoder: the resolved model that embeds sentences and chunks.
+        bertscore: the BERTScore that measures how close a summary is to an anchor.
+        units: the kind of the chunks.
+        fluency: the metric of a summary's fluency, if they rerank by it.
+        length_unit: the unit of the n that they were trained for.
     """
 
     language: Language
@@ -53,13 +53,13 @@ class Checkpoint:
     """Trained policies, with everything needed to write with them.
 
     Attributes:
-        name: of their system, or of their part of it.
-        config: which pair.
-        lengths: the n they were trained for.
-        reading: how they see an article.
-        parameters: by name, float64.
-        seed: of the training, and of what is drawn when they write.
-        made_by: what made them: run, seed, updates, reward and the like.
+        name: the name of their system, or of their part of it.
+        config: the kind of the pair.
+        lengths: the n that they were trained for.
+        reading: the way in which they read an article.
+        parameters: the parameters by name, float64.
+        seed: the seed of the training, and of the draws when they write.
+        made_by: the origin: run, updates, reward and so on.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Checkpoint:
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
     def policies(self) -> Policies:
-        """The pair, ready to write.
+        """Return the pair, ready to write.
 
         Raises:
             ModelError: the parameters are not those of such a pair.
@@ -80,10 +80,10 @@ class Checkpoint:
 
 
 def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
-    """Write `policy.safetensors` and `policy.json` into `folder`, which is made if need be.
+    """Write `policy.safetensors` and `policy.json` into `folder`, which is made if it is missing.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the files cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     meaning = {
@@ -101,18 +101,18 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:
-    """What `save_checkpoint` wrote.
+    """Load the checkpoint that `save_checkpoint` wrote.
 
     Raises:
-        ModelError: there is no checkpoint, or it is not one of this version of NWS.
+        ModelError: there is no checkpoint, or another version of NWS wrote it.
     """
     try:
         meaning = json.loads((folder / "policy.json").read_text(encoding="utf-8"))
         tensors = from_bytes((folder / "policy.safetensors").read_bytes())
     except (OSError, ValueError) as error:
-        raise ModelError(f"{folder} holds no policies (policy.json, policy.safetensors): {error}") from error
+        raise ModelError(f"{folder} has no policies (policy.json, policy.safetensors): {error}") from error
     if not isinstance(meaning, dict) or meaning.get("format") != _FORMAT:
-        raise ModelError(f"The policies in {folder} were written by another version of NWS: export them again.")
+        raise ModelError(f"The policies in {folder} were written by another version of NWS. Export them again.")
     try:
         config, lengths = PolicyConfig(**meaning["policies"]), tuple(meaning["lengths"])
         reading = TypeAdapter(Reading).validate_python(meaning["reading"])
@@ -129,16 +129,16 @@ def save_decoding(decoding: Decoding, folder: Path) -> None:
     """Write `decoding.json` into `folder`.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     (folder / "decoding.json").write_text(json.dumps(asdict(decoding), indent=2) + "\n", encoding="utf-8")
 
 
 def load_decoding(folder: Path) -> Decoding:
-    """What `save_decoding` wrote.
+    """Load the decoding that `save_decoding` wrote.
 
     Raises:
-        ModelError: it is not there, or no decoding of this version of NWS.
+        ModelError: there is no decoding, or another version of NWS wrote it.
     """
     try:
         return Decoding(**json.loads((folder / "decoding.json").read_text(encoding="utf-8")))
@@ -149,15 +149,15 @@ def load_decoding(folder: Path) -> Decoding:
 
 
 def to_bytes(tensors: Mapping[str, torch.Tensor]) -> bytes:
-    """Tensors by name, such as a learner's state, as one safetensors file."""
+    """Turn tensors by name, such as a learner's state, into the bytes of a safetensors file."""
     return safetensors.torch.save({name: value.contiguous() for name, value in tensors.items()})
 
 
 def from_bytes(content: bytes) -> dict[str, torch.Tensor]:
-    """The tensors that `to_bytes` was given.
+    """Read the tensors in the bytes of a safetensors file, see `to_bytes`.
 
     Raises:
-        ModelError: it is not a safetensors file.
+        ModelError: the bytes are not a safetensors file.
     """
     try:
         return safetensors.torch.load(content)

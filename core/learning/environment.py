@@ -1,10 +1,10 @@
-"""The environment: an article as policies see it, and what happens to k summaries of it while they are written.
+"""The environment: an article as policies see it, and the state of k summaries of it while they are written.
 
-An episode is one summary. Its actions are the choice of K sentences and then one chunk after another, until there are
-n words. The reward comes at the end, so the return of an episode is its reward.
+An episode is one summary. Its actions are the choice of K sentences, and then of one chunk after another, until there
+are n words. The reward comes at the end, so the return of an episode is its reward.
 
-What a policy knows about sentences and chunks are a few numbers each, with the same meaning in every article. An
-embedding of 384 numbers lets a policy recognise the articles it was trained on; these 30 do not.
+Policies know only a few numbers about each sentence and chunk, which mean the same in every article. With an embedding
+of 384 numbers, a policy could recognise the articles that it was trained on. With these 30 numbers, it cannot.
 """
 
 import math
@@ -37,7 +37,7 @@ SENTENCE_FEATURES = (
     "novelty",  # 1 - the largest cosine with an earlier sentence
     "is first",
     "is in first three",
-    "digit share",  # of its words
+    "digit share",  # the share of its words with a digit
 )
 _OF_PARENT = ("textrank", "position", "inverse position", "centroid similarity", "is first")
 CHUNK_FEATURES = (
@@ -45,7 +45,7 @@ CHUNK_FEATURES = (
     "sentence similarity",
     "offset",  # words before it in its sentence / words of the sentence
     "opens sentence",
-    "length",  # words, less their mean
+    "length",  # words minus their mean
     "has digit",
     "first mention",
     "mean log frequency",
@@ -56,34 +56,37 @@ CHUNK_FEATURES = (
 _MEAN_CHUNK_WORDS = 1.6
 
 DYNAMIC_FEATURES = (
-    "nearest chosen",  # largest cosine with a chunk that was chosen, at least 0
+    "nearest chosen",  # the largest cosine with a chosen chunk, at least 0
     "adjacent to chosen",
     "in sentence of chosen",
-    "overflow",  # words that would be cut off; of characters, so many as are a word of this article
+    "overflow",  # words that would be cut off (characters are converted by the article's mean word)
     "overflows",
-    "words left",  # / n; of characters their share, too
+    "words left",  # the share of n that is left, in words or characters
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedArticle:
-    """All that policies ask about an article. Tensors are float64 unless they say otherwise.
+    """Everything that policies need to know about an article. Tensors are float64 unless stated otherwise.
 
     Attributes:
-        sentence_features: (sentences, 9), see `SENTENCE_FEATURES`.
-        sentence_inputs: (sentences, dimensions + 1) float32, the embedding and the TextRank score.
-        chunk_features: (chunks, 15), see `CHUNK_FEATURES`.
-        chunk_inputs: (chunks, dimensions + 1) float32, the embedding and the TextRank score of the sentence.
-        sentence_of_chunk: (chunks,) int64 array.
-        chunk_costs: (chunks,) int64 array, what each chunk takes of a summary's room: its words
+        segmented: the article.
+        sentence_features: the `SENTENCE_FEATURES`, (sentences, 9).
+        sentence_inputs: the embedding and the TextRank score of each sentence, (sentences, dimensions + 1) float32.
+        chunk_features: the `CHUNK_FEATURES`, (chunks, 15).
+        chunk_inputs: the embedding of each chunk and the TextRank score of its sentence, (chunks, dimensions + 1)
+            float32.
+        sentence_of_chunk: the sentence of each chunk, (chunks,) int64 array.
+        chunk_costs: the room that each chunk takes in a summary, (chunks,) int64 array: its words
             (`nws.core.text.length.cost`).
-        excludes: (chunks, chunks) bool array: once chunk i is taken, chunk j may not be. On the diagonal, chunks that
-            may not be taken at all.
-        similarities: (chunks, chunks) float32 array, the cosine of each chunk with each. It is no larger than the
+        excludes: whether chunk j may not be taken once chunk i is, (chunks, chunks) bool array. The diagonal marks
+            chunks that may not be taken at all.
+        similarities: the cosine of each chunk with each, (chunks, chunks) float32 array. It is no larger than the
             embeddings, unless there are more chunks than dimensions.
-        head_of_chunk: (chunks,) int64 array, of subtrees the chunk that each hangs on, or itself; None of other chunks.
-        length_unit: what the n of its summaries count.
-        word_cost: what a word takes of the room on average: 1 if it counts words.
+        head_of_chunk: for subtrees, the chunk on which each depends, or itself, (chunks,) int64 array; None for other
+            chunks.
+        length_unit: the unit of the n of its summaries.
+        word_cost: the room that a word takes on average: 1 if the unit is words.
     """
 
     segmented: SegmentedArticle
@@ -103,16 +106,16 @@ class PreparedArticle:
 def prepare(
     segmented: SegmentedArticle, embeddings: Embeddings, mask_repeats: bool, length_unit: LengthUnit = "words"
 ) -> PreparedArticle:
-    """Everything that stays the same however often the article is summarised.
+    """Compute everything about an article that does not change, however often it is summarised.
+
+    If the article has subtrees, they become its chunks.
 
     Args:
         segmented: an article with at least one sentence.
-        embeddings: one encoder's unit vectors of it.
+        embeddings: the unit vectors of one encoder.
         mask_repeats: whether a summary takes no chunk with a content word that it has already. If not, it takes no
             chunk whose whole text it has already.
-        length_unit: what the n of its summaries count.
-
-    Where the article has subtrees, they are its chunks from here on.
+        length_unit: the unit of the n of its summaries.
     """
     if segmented.subtrees:
         assert embeddings.subtrees is not None
@@ -141,15 +144,15 @@ def prepare(
 
 
 class Writing:
-    """The state of k summaries of one article, written side by side.
+    """The state of k summaries of one article that are written at the same time.
 
-    It is kept in NumPy: a step takes some twenty operations on small arrays, and each costs PyTorch several times as
-    much.
+    It uses NumPy: a step takes some twenty operations on small arrays, and each would take PyTorch several times as
+    long.
 
     Args:
-        article: what is summarised.
-        sentences: (k, K) int64, the sentences that were chosen for each.
-        n: the words or characters of each summary.
+        article: the article.
+        sentences: the chosen sentences of each summary, (k, K) int64.
+        n: the number of words or characters of each summary.
     """
 
     def __init__(self, article: PreparedArticle, sentences: IntArray, n: int) -> None:
@@ -167,17 +170,17 @@ class Writing:
         self._nearest = np.zeros((k, count), dtype=np.float32)
         self._adjacent = np.zeros((k, count), dtype=bool)
         self._beside = np.zeros((k, count), dtype=bool)
-        # Of subtrees: those of sentences that nothing was taken of, and those that hang on one that was taken.
+        # For subtrees: those that may begin their sentence, and those that depend on one that was taken.
         self._begins = np.tile(np.array([chunk.begins for chunk in article.segmented.chunks], dtype=bool), (k, 1))
         self._hangs = np.zeros((k, count), dtype=bool)
 
     def available(self) -> BoolArray:
-        """The chunks that each summary may take next, (k, chunks) bool; none for a finished one.
+        """Return the chunks that each summary may take next, (k, chunks) bool; none for a finished summary.
 
-        They are chunks of the sentences chosen. Where those have run out, every sentence is opened (`scope`).
+        They are chunks of the chosen sentences. If these have no more chunks, all sentences are opened (`scope`).
 
-        A subtree follows the one that it hangs on, unless it may begin and nothing of its sentence is taken. It is
-        taken whole, so it has to fit, and no sentence is opened once something is taken.
+        A subtree may be taken after the one that it depends on, or first of its sentence if it may begin. It is taken
+        whole, so it has to fit. No further sentence is opened once something is taken.
         """
         grows = self._article.head_of_chunk is not None
         may_follow = self._open
@@ -194,7 +197,7 @@ class Writing:
         return available
 
     def dynamic_features(self, rows: IntArray, chunks: IntArray) -> FloatArray:
-        """The `DYNAMIC_FEATURES` of chunks `chunks[i]` to summaries `rows[i]`: (len(rows), 6)."""
+        """Return the `DYNAMIC_FEATURES` of chunks `chunks[i]` for summaries `rows[i]`, (len(rows), 6)."""
         features = np.empty((len(rows), len(DYNAMIC_FEATURES)))
         room_left = self.room_left[rows]
         overflow = np.maximum(self._article.chunk_costs[chunks] - room_left, 0)
@@ -207,7 +210,7 @@ class Writing:
         return features
 
     def take(self, rows: IntArray, chunks: IntArray) -> None:
-        """Summary `rows[i]` takes chunk `chunks[i]`, each summary at most one."""
+        """Add chunk `chunks[i]` to summary `rows[i]`, at most one to each summary."""
         for row, chunk in zip(rows.tolist(), chunks.tolist(), strict=True):
             self.taken[row].append(chunk)
         self.room_left[rows] = np.maximum(self.room_left[rows] - self._article.chunk_costs[chunks], 0)
@@ -226,19 +229,19 @@ class Writing:
             self._adjacent[rows[inside], beside] |= same_sentence[inside, beside]
 
     def texts(self) -> list[str]:
-        """Each summary: exactly n words of the article, or all if it has fewer, in document order.
+        """Return the text of each summary: exactly n words of the article in document order, or all if it has fewer.
 
-        Of n characters, or of subtrees, at most so many.
+        With characters or subtrees, a summary has at most n.
         """
         article, unit = self._article.segmented, self._article.length_unit
         return [words_at(article, positions_taken(article, taken, self._n, unit)) for taken in self.taken]
 
 
 def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int, unit: LengthUnit = "words") -> set[int]:
-    """The positions of the words of the chunks `taken`, which come in the order they were taken.
+    """Return the positions of the words of the chunks `taken`, which are in the order in which they were taken.
 
-    The last chunk is cut to fit. If all have fewer than `n` words, the article's first other words are added. Subtrees
-    stay alone, unless there are none.
+    The last chunk is cut to fit. If the chunks have fewer than `n` words, the article's first other words are added,
+    but not to subtrees, unless there are none.
     """
     positions: set[int] = set()
     left = room(n, unit)
@@ -253,14 +256,11 @@ def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int, uni
 
 
 def sentence_features(article: SegmentedArticle, sentences: FloatArray) -> FloatArray:
-    """The `SENTENCE_FEATURES` of every sentence.
+    """Compute the `SENTENCE_FEATURES` of every sentence, (sentences, 9) float64.
 
     Args:
-        article: with at least one sentence.
-        sentences: unit vectors (sentences, dimensions).
-
-    Returns:
-        (sentences, 9) float64.
+        article: an article with at least one sentence.
+        sentences: the unit vectors of its sentences, (sentences, dimensions).
     """
     count = len(article.sentences)
     index = np.arange(count, dtype=np.float64)
@@ -282,15 +282,12 @@ def sentence_features(article: SegmentedArticle, sentences: FloatArray) -> Float
 
 
 def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_table: FloatArray) -> FloatArray:
-    """The `CHUNK_FEATURES` of every chunk.
+    """Compute the `CHUNK_FEATURES` of every chunk, (chunks, 15) float64.
 
     Args:
-        article: with at least one sentence.
-        embeddings: unit vectors of sentences and chunks.
+        article: an article with at least one sentence.
+        embeddings: the unit vectors of its sentences and chunks.
         sentence_table: the result of `sentence_features`.
-
-    Returns:
-        (chunks, 15) float64.
     """
     chunks = article.chunks
     if not chunks:
@@ -325,9 +322,9 @@ def words_of(article: SegmentedArticle, segment: Segment) -> list[str]:
 
 
 def content_word(word: str) -> str | None:
-    """What two equal content words have in common, "Murray's" and "murray" among them; None for a stop word.
+    """Return the form that equal content words share, such as "Murray's" and "murray"; None for a stop word.
 
-    Number words ("two") are content words, as they are where chunks are cut.
+    Number words ("two") are content words, as they are for chunks.
     """
     folded = word.casefold().replace("’", "'").removesuffix("'s")
     is_number = bool(like_num(folded))  # type: ignore[no-untyped-call]
@@ -335,9 +332,9 @@ def content_word(word: str) -> str | None:
 
 
 def repeats(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
-    """Which chunks share a content word or their whole text: (chunks, chunks), symmetric.
+    """Return which chunks share a content word or their whole text, (chunks, chunks), symmetric.
 
-    The diagonal tells which chunks repeat a word within themselves.
+    The diagonal marks chunks that repeat a word within themselves.
     """
     contents = [[w for w in map(content_word, words_of(article, chunk)) if w is not None] for chunk in article.chunks]
     counts = term_counts(contents)
@@ -347,7 +344,7 @@ def repeats(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
 
 
 def duplicates(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
-    """Which chunks have the same text but for case: (chunks, chunks), with False on the diagonal."""
+    """Return which chunks have the same text, ignoring case, (chunks, chunks), with False on the diagonal."""
     number: dict[str, int] = {}
     texts = np.array([number.setdefault(chunk.text.casefold(), len(number)) for chunk in article.chunks], dtype=int)
     same: npt.NDArray[np.bool_] = texts[:, None] == texts[None, :]

@@ -1,4 +1,4 @@
-"""What a driver and its workers send each other, an update at a time."""
+"""The messages between a driver and its workers, for one update at a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, TypeAlias
 from nws.core.article import Article
 from nws.core.systems.importance import FloatArray
 
-if TYPE_CHECKING:  # pools of sweeps must not wait for torch
+if TYPE_CHECKING:  # importing torch would delay pools of sweeps
     from nws.core.learning.training_config import TrainingConfig
 
-# Of policies, by name: float64 arrays.
+# The parameters of policies by name, as float64 arrays.
 Parameters: TypeAlias = dict[str, FloatArray]
-# An article and the words of its summaries.
+# An article, and the number of words of its summaries.
 Episode: TypeAlias = tuple[Article, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Broadcast:
-    """What every worker gets to know about one pair of policies.
+    """What every worker needs to know about one pair of policies.
 
     Attributes:
-        training: which pair it is, and how it learns.
-        update: how many updates it has had.
-        parameters: of the policies.
+        training: the kind of the pair, and the way in which it learns.
+        update: the number of updates that it has had.
+        parameters: the parameters of the policies.
     """
 
     training: "TrainingConfig"
@@ -31,7 +31,7 @@ class Broadcast:
     parameters: Parameters
 
 
-# Episodes that are asked for.
+# A request for episodes.
 Request: TypeAlias = tuple[Broadcast, Sequence[Episode]]
 
 
@@ -41,11 +41,11 @@ class Sample:
 
     Attributes:
         text: the summary.
-        reward: of the summary. It comes once, at the end: it is also the return of the episode.
-        advantage_baseline: what the reward was compared with.
+        reward: the reward of the summary. It comes once, at the end, so it is also the return of the episode.
+        advantage_baseline: the value that the reward is compared with.
         advantage: reward minus baseline, normalised if the training asks for it.
-        entropy: of the policies along the episode.
-        log_probability: of the episode.
+        entropy: the entropy of the policies along the episode.
+        log_probability: the log-probability of the episode.
     """
 
     text: str
@@ -58,13 +58,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArticleGradient:
-    """What comes back for one article at one n.
+    """The result for one article at one n.
 
     Attributes:
-        gradient: of this article's loss, by parameter. The driver takes the mean over the update's articles.
+        gradient: the gradient of this article's `loss`, by parameter. The driver takes the mean over articles.
         samples: the k episodes.
         policy_loss: -mean(advantage · log-probability).
-        loss: `policy_loss` minus the entropy bonus. `gradient` is that of this loss.
+        loss: `policy_loss` minus the entropy bonus.
     """
 
     article_id: str

@@ -1,4 +1,4 @@
-"""The driver's side of learning: parameters, AdamW, and rounds of updates from the gradients that workers send."""
+"""The driver's part of learning: parameters, AdamW, and rounds of updates from the gradients that workers send."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ from nws.core.learning.training_config import TrainingConfig
 
 @dataclass(frozen=True, slots=True)
 class UpdateStatistics:
-    """One update in numbers: means over its articles, except `update` and `grad_norm`.
+    """The numbers of an update: means over its articles, except `update` and `grad_norm`.
 
     An episode is rewarded once, at its end, so `reward` is also its return. `reward_std` and `advantage_std` (before
-    normalising) are those of an article's samples. `grad_norm` is that before clipping.
+    normalising) are over an article's samples. `grad_norm` is the norm before clipping.
     """
 
     update: int
@@ -35,17 +35,17 @@ class UpdateStatistics:
 
 
 class Learner:
-    """Parameters and optimizer of one pair of policies. It holds no article and no model.
+    """The parameters and the optimizer of one pair of policies, without articles and models.
 
     Args:
-        training: how the pair is trained.
-        parameters: of new policies (`nws.core.learning.policies.make_policies`).
+        training: the configuration of the training.
+        parameters: the parameters of new policies (`nws.core.learning.policies.make_policies`).
     """
 
     def __init__(self, training: TrainingConfig, parameters: Mapping[str, torch.Tensor]) -> None:
         self.training = training
         self.update = 0
-        # In one order, whatever file they come from: the gradient's norm is summed in it.
+        # Sorted, since the gradient's norm is summed in this order, whatever file the parameters come from.
         self._parameters = {name: torch.nn.Parameter(parameters[name].double().clone()) for name in sorted(parameters)}
         optimizer = training.optimizer
         self._optimizer = torch.optim.AdamW(
@@ -59,17 +59,18 @@ class Learner:
 
     @property
     def state_bytes(self) -> int:
-        """About how large `state` is: the parameters and AdamW's two moments of each."""
+        """The approximate size of `state`: that of the parameters and AdamW's two moments of each."""
         return 3 * sum(parameter.nbytes for parameter in self._parameters.values())
 
     def broadcast(self) -> Broadcast:
-        """What every worker needs for the next update."""
+        """Return what every worker needs for the next update."""
         return Broadcast(self.training, self.update, self.parameters)
 
     def step(self, results: Sequence[ArticleGradient]) -> UpdateStatistics:
-        """One update by the mean of the articles' gradients.
+        """Make one update with the mean of the articles' gradients.
 
-        They are added in the order given, so give them in the order of the update's episodes, whoever computed them.
+        The gradients are added in the given order, so give them in the order of the update's episodes, whichever
+        worker computed them.
 
         Raises:
             NwsError: the gradient is not finite. Nothing has changed.
@@ -84,7 +85,7 @@ class Learner:
         norm = float(torch.nn.utils.clip_grad_norm_(self._parameters.values(), largest, foreach=False))
         if not math.isfinite(norm):
             raise NwsError(
-                f"The gradient of {self.training.name!r} in update {self.update} is not finite: train with a lower "
+                f"The gradient of {self.training.name!r} in update {self.update} is not finite. Train with a lower "
                 "learning rate, or with max_grad_norm."
             )
         self._optimizer.step()
@@ -110,7 +111,7 @@ class Learner:
         )
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Everything that decides the next updates, as flat tensors. `from_state` continues bit for bit from it."""
+        """Return all that decides the next updates, as flat tensors. `from_state` continues from it bit for bit."""
         tensors = {"update": torch.tensor(self.update)}
         for name, parameter in self._parameters.items():
             tensors[f"parameter.{name}"] = parameter.detach().clone()
@@ -120,7 +121,7 @@ class Learner:
 
     @classmethod
     def from_state(cls, training: TrainingConfig, tensors: Mapping[str, torch.Tensor]) -> "Learner":
-        """The learner whose `state` this is."""
+        """Return the learner with this `state`."""
         learner = cls(training, _under("parameter.", tensors))
         learner.update = int(tensors["update"])
         for name, parameter in learner._parameters.items():
@@ -131,7 +132,7 @@ class Learner:
 
 
 def parameters_in(state: Mapping[str, torch.Tensor]) -> Parameters:
-    """The parameters of the learner whose `state` this is."""
+    """Return the parameters in a learner's `state`."""
     return {name: value.clone().numpy() for name, value in _under("parameter.", state).items()}
 
 
@@ -139,13 +140,13 @@ def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-# `EpisodeRunner.learn`, or what spreads the episodes over several workers and gives the results back in order.
+# `EpisodeRunner.learn`, or a function that spreads the episodes over workers and returns the results in order.
 Learn = Callable[[Sequence[Request]], list[list[ArticleGradient]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Updated:
-    """A learner that has just had an update, and what the update was made of."""
+    """A learner that has just been updated, with the numbers and gradients of the update."""
 
     learner: Learner
     statistics: UpdateStatistics
@@ -153,10 +154,10 @@ class Updated:
 
 
 def train(learners: Sequence[Learner], learn: Learn, articles: Sequence[Article]) -> Iterator[list[Updated]]:
-    """Continue each learner to its last update. In each round, every learner that is not done makes one update.
+    """Train each learner to its last update. In each round, every learner that is not done makes one update.
 
-    Learners know nothing of each other: each becomes what it would have become alone. Between two rounds their
-    `state` may be stored: what follows is the same after a restart.
+    Learners are independent: each becomes what it would become alone. Their `state` may be stored between rounds, and
+    after a restart the training goes on in the same way.
     """
     while unfinished := [learner for learner in learners if learner.update < learner.training.updates(len(articles))]:
         results = learn([update_request(learner, articles) for learner in unfinished])
@@ -165,7 +166,7 @@ def train(learners: Sequence[Learner], learn: Learn, articles: Sequence[Article]
 
 
 def update_request(learner: Learner, articles: Sequence[Article]) -> Request:
-    """The episodes that the next update of a learner is made of."""
+    """Make the request for the episodes of a learner's next update."""
     training = learner.training
     batch = training.articles_per_update
     pairs = update_episodes(learner.update, len(articles), training.lengths, batch, training.seed)
@@ -173,10 +174,10 @@ def update_request(learner: Learner, articles: Sequence[Article]) -> Request:
 
 
 def epoch(articles: int, lengths: Sequence[int], batch: int, number: int, seed: int) -> list[list[tuple[int, int]]]:
-    """The updates of one pass over all articles at all n, in random order: lists of (index of the article, n).
+    """Return the updates of one pass over all articles at all n, in random order: lists of (index of the article, n).
 
-    All updates have as many episodes or one less, at most `batch`. A pass is a function of its number and the seed, so
-    a resumed run finds its place without any state.
+    Updates have at most `batch` episodes, and their sizes differ by at most one. A pass is a function of its number and
+    the seed, so a resumed run finds its place without any state.
     """
     pairs = [(index, n) for index in range(articles) for n in lengths]
     order = np.random.default_rng([seed, number]).permutation(len(pairs)).tolist()
@@ -185,7 +186,7 @@ def epoch(articles: int, lengths: Sequence[int], batch: int, number: int, seed: 
 
 
 def update_episodes(update: int, articles: int, lengths: Sequence[int], batch: int, seed: int) -> list[tuple[int, int]]:
-    """The episodes of an update, counted from 0: (index of the article, n) each."""
+    """Return the episodes of an update, which is counted from 0: (index of the article, n) each."""
     in_a_pass = -(-articles * len(lengths) // batch)
     number, place = divmod(update, in_a_pass)
     return epoch(articles, lengths, batch, number, seed)[place]

@@ -1,8 +1,8 @@
-"""The pairs of policies: which sentences, and which chunk next.
+"""The pairs of policies: one policy chooses sentences, the other the next chunk.
 
-In the feature-based pair, each scores with a linear layer beside a small network (a residual one: He et al. 2016),
-starting from the order that TextRank and the document's centroid give. It is a pointer network (Vinyals et al. 2015)
-over the article's own chunks. The other pair is the study's.
+In the feature-based pair, each policy scores with a linear layer beside a small network (residual: He et al. 2016). At
+first, its order is that of TextRank and the document's centroid. It is a pointer network (Vinyals et al. 2015) over the
+article's own chunks. The other pair is the study's.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,18 +18,18 @@ from nws.core.learning.training_config import PolicyConfig
 from nws.core.models.tokens import IntArray
 from nws.core.systems.importance import FloatArray
 
-# From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
+# A function from chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-# The same in arrays, without gradients.
+# The same with arrays, without gradients.
 DrawingScorer = Callable[[IntArray, FloatArray], FloatArray]
 
 
 class FeatureScorer(nn.Module):
-    """From features to logits: linear + tanh network (+ one of the features). At first only that feature counts."""
+    """A module from features to logits: linear + tanh network (+ one feature). At first, only that feature counts."""
 
     def __init__(self, features: int, hidden: int, residual: int | None) -> None:
         super().__init__()
-        # A bias would shift all logits alike, which a softmax does not see.
+        # Without a bias, which would shift all logits equally and so not change the softmax.
         self.linear = nn.Linear(features, 1, bias=False, dtype=torch.float64)
         self.hidden = nn.Linear(features, hidden, dtype=torch.float64)
         self.output = nn.Linear(hidden, 1, bias=False, dtype=torch.float64)
@@ -38,20 +38,20 @@ class FeatureScorer(nn.Module):
         self._residual = residual
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """From (rows, features) to (rows,)."""
+        """Map features (rows, features) to logits (rows,)."""
         logits: torch.Tensor = self.linear(features) + self.output(torch.tanh(self.hidden(features)))
         logits = logits.squeeze(-1)
         return logits if self._residual is None else logits + features[:, self._residual]
 
     @torch.no_grad()
     def given(self, shared: torch.Tensor) -> Callable[[IntArray, FloatArray], FloatArray]:
-        """`forward` in NumPy where the first features of a row are a row of `shared`, which is multiplied only once.
+        """Return `forward` in NumPy for rows whose first features are a row of `shared`, which is multiplied only once.
 
         Args:
-            shared: (items, shared features) float64; the residual, if any, is among them.
+            shared: the shared features, (items, shared features) float64, including the residual, if there is one.
 
         Returns:
-            From the items (rows,) int64 and the other features (rows, others) to (rows,).
+            A function from items (rows,) int64 and their other features (rows, others) to logits (rows,).
         """
         width = shared.shape[1]
         linear, weight, output = (layer.weight.numpy() for layer in (self.linear, self.hidden, self.output))
@@ -70,7 +70,7 @@ class FeatureScorer(nn.Module):
 
 
 class FeaturePolicies(nn.Module):
-    """The pair that reads 9 features of a sentence, and 15 + 6 of a chunk: 1,118 parameters with 32 hidden units."""
+    """The pair that reads 9 features of a sentence and 15 + 6 of a chunk: 1,118 parameters with 32 hidden units."""
 
     def __init__(self, config: PolicyConfig) -> None:
         super().__init__()
@@ -80,21 +80,21 @@ class FeaturePolicies(nn.Module):
         self.chunk = FeatureScorer(len(CHUNK_FEATURES) + len(DYNAMIC_FEATURES), config.hidden, by_centroid)
 
     def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
-        """One logit per sentence, (sentences,) float64."""
+        """Return a logit for each sentence, (sentences,) float64."""
         logits: torch.Tensor = self.sentence(article.sentence_features)
         return logits
 
     def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
-        """What scores chunks of one article, any number of times, with the parameters of now."""
+        """Return a function that scores chunks of an article, any number of times, with the present parameters."""
         return lambda chunks, dynamic: self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
 
     def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
-        """As `chunk_scorer`, to rounding, in NumPy and without gradients: for the many small steps of drawing."""
+        """Return `chunk_scorer` in NumPy, without gradients, equal to rounding, for the many small steps of drawing."""
         return self.chunk.given(article.chunk_features)
 
 
 class StudyScorer(nn.Module):
-    """[embedding ⊕ TextRank of the sentence] of each sentence or chunk → a logit."""
+    """A module from [embedding ⊕ TextRank of the sentence] of each sentence or chunk to a logit."""
 
     def __init__(self, dimensions: int, hidden: int) -> None:
         super().__init__()
@@ -102,15 +102,15 @@ class StudyScorer(nn.Module):
         self.network = nn.Sequential(first, nn.ReLU(), nn.Linear(hidden, 1, dtype=torch.float64))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """From (rows, dimensions + 1) to (rows,)."""
+        """Map inputs (rows, dimensions + 1) to logits (rows,)."""
         logits: torch.Tensor = self.network(inputs)
         return logits.squeeze(-1)
 
 
 class StudyPolicies(nn.Module):
-    """The pair as the study wrote it: an embedding and a TextRank score in, a logit out, at first a random one.
+    """The pair of the study: from an embedding and a TextRank score to a logit, which is random at first.
 
-    It has the methods of `FeaturePolicies`. What was chosen before is not among the inputs: each chunk is scored once.
+    It has the methods of `FeaturePolicies`. Earlier choices are not among its inputs, so each chunk is scored once.
     """
 
     def __init__(self, dimensions: int, hidden: int) -> None:
@@ -137,12 +137,12 @@ Policies: TypeAlias = FeaturePolicies | StudyPolicies
 
 
 def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> Policies:
-    """A new pair, the same for the same seed.
+    """Make a new pair, which is the same for the same seed.
 
     Args:
-        config: which pair.
-        dimensions: of the embeddings; only the study's pair asks.
-        seed: of the first weights. The generator of the process is left as it is.
+        config: the kind of the pair.
+        dimensions: the dimensions of the embeddings, which only the study's pair needs.
+        seed: the seed of the first weights. The random generator of the process is not changed.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -151,13 +151,13 @@ def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> Policies:
 
 
 def restore_policies(config: PolicyConfig, parameters: Mapping[str, FloatArray]) -> Policies:
-    """The pair with these parameters, in float64.
+    """Make the pair with these parameters, in float64.
 
     Raises:
-        ModelError: they are not the parameters of such a pair.
+        ModelError: these are not the parameters of such a pair.
     """
     try:
-        # Embeddings are as wide as the study's first layer, less the TextRank score.
+        # The study's first layer is as wide as the embeddings, plus one for the TextRank score.
         wide = parameters["sentence.network.0.weight"].shape[1] if config.inputs == "embeddings" else 1
         policies = make_policies(config, wide - 1, seed=0)
         policies.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in parameters.items()})

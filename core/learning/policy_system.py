@@ -1,4 +1,4 @@
-"""Trained policies as a system among the others: they write greedily, or keep the best of many summaries drawn."""
+"""Trained policies as a system: they write greedily, or choose the best of many summaries that they draw."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from nws.core.systems.system import Document, Draft, UsualSystem
 from nws.core.text.length import LengthUnit, cost, room
 from nws.core.types import POLICY, UNTRAINED
 
-if TYPE_CHECKING:  # a plan names policies, and must not wait for PyTorch
+if TYPE_CHECKING:  # importing PyTorch would delay plans, which only name policies
     from nws.core.learning.checkpoint import Checkpoint
     from nws.core.learning.environment import PreparedArticle
 
@@ -21,11 +21,11 @@ class PolicySystem(UsualSystem):
     """Summaries by trained policies.
 
     Attributes:
-        name: tells policies of one store apart. `UNTRAINED` has had no update.
-        checkpoints: by n; a joint pair is there under each of its n. A length without a pair of its own is written by
-            the pair of the nearest n, and the shorter one of two. All pairs were trained alike, except for n. Without
-            checkpoints, the system has only a name: it is not trained yet.
-        decoding: how they write.
+        name: the name of the policies, unique in a store. `UNTRAINED` has had no update.
+        checkpoints: the checkpoints by n. A joint pair is there under each of its n. A length without its own pair is
+            written by the pair of the nearest n (of two equally near, the shorter one). All pairs had the same
+            training, except for n. Without checkpoints, the system is only a name, because it is not trained yet.
+        decoding: the way in which they write.
     """
 
     name: str
@@ -34,10 +34,10 @@ class PolicySystem(UsualSystem):
 
     @property
     def signature(self) -> str:
-        """`policy|METHOD|seed=SEED`; unless it writes greedily, how it does stands behind the method.
+        """The signature: `policy|METHOD|seed=SEED` with greedy decoding, or `policy|METHOD|DECODING|seed=SEED`.
 
-        Such as `policy|METHOD|rerank-160-lead6|seed=SEED`. The lengths are not in it: every row of the store has its n.
-        Untrained ones are `untrained|greedy` or `untrained|rerank-160-lead6`.
+        For example `policy|METHOD|rerank-160-lead6|seed=SEED`. The lengths are not in it, since every row of the store
+        has its n. Untrained policies are `untrained|greedy` or `untrained|rerank-160-lead6`.
         """
         if self.name == UNTRAINED:
             return f"{UNTRAINED}|{self.decoding.label}"
@@ -54,7 +54,7 @@ class PolicySystem(UsualSystem):
         from nws.core.learning.environment import prepare
         from nws.core.learning.sampling import decode
 
-        # The pairs of one training see articles alike.
+        # All pairs of a training read articles in the same way.
         reading, config = self._any.reading, self._any.config
         embeddings, unit = document.embeddings[reading.encoder.name], document.length_unit
         article = prepare(document.segmented, embeddings, config.mask_repeats, unit)
@@ -69,7 +69,7 @@ class PolicySystem(UsualSystem):
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What the n count that it was trained for."""
+        """The unit of the n that it was trained for."""
         return self._any.reading.length_unit
 
     @property
@@ -78,7 +78,7 @@ class PolicySystem(UsualSystem):
 
 
 def _about(n: int, trained: LengthUnit, article: "PreparedArticle") -> float:
-    """About how long a summary of `n` is in the unit that policies were `trained` with, by the article's mean word."""
+    """Convert `n` to the unit that policies were `trained` with, about, by the article's mean word."""
     unit, words = article.length_unit, article.segmented.words
     if unit == trained:
         return n
@@ -86,6 +86,6 @@ def _about(n: int, trained: LengthUnit, article: "PreparedArticle") -> float:
 
 
 def policy_system(checkpoints: Sequence["Checkpoint"], decoding: Decoding = _GREEDY) -> PolicySystem:
-    """The system of one joint checkpoint, or of several for one n each."""
+    """Make the system of a joint checkpoint, or of several checkpoints for one n each."""
     by_length = {n: checkpoint for checkpoint in checkpoints for n in checkpoint.lengths}
     return PolicySystem(checkpoints[0].name, by_length, decoding)

@@ -1,17 +1,17 @@
 """The reward of a summary: BERTScore F1 against the reference, content kept, fluency, or a weighted mean of metrics.
 
-And what REINFORCE (Williams 1992) makes of rewards: advantages, normalised, and the loss of a policy.
+This module also has what REINFORCE (Williams 1992) computes from rewards: advantages, and the loss of a policy.
 
-`article_similarity` is BERTScore F1 against the article's own first sentences, as reranking has it. With fluency it is
-a reward that reads no reference (Schumann et al. 2020, "Discrete Optimization for Unsupervised Sentence Summarization
-with Word-Level Extraction", and Ghalandari et al. 2022, "Efficient Unsupervised Sentence Compression by Fine-tuning
-Transformers with Reinforcement Learning", have others of this kind).
+`article_similarity` is BERTScore F1 against the article's own first sentences, as in reranking. Together with fluency,
+it is a reward that reads no reference. Schumann et al. 2020 ("Discrete Optimization for Unsupervised Sentence
+Summarization with Word-Level Extraction") and Ghalandari et al. 2022 ("Efficient Unsupervised Sentence Compression by
+Fine-tuning Transformers with Reinforcement Learning") have similar rewards.
 
-On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
-with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
-of fluency read texts together only if they have the same number of tokens. On a GPU they read those of one article in
-as few padded passes as they can: there a reward depends on the article's other texts by rounding, but not on which
-articles a worker has. What policies are trained on is its advantage, normalised or not: `nws.core.episodes`.
+On a CPU, a reward depends only on the article and the text, to the last bit. It does not matter what else is scored at
+the same time, how many workers there are, or whether the reward was remembered. To ensure that, BERTScore and the
+language model of fluency read texts together only if they have the same number of tokens. On a GPU, they read the texts
+of one article in as few padded passes as possible. There a reward may depend on the article's other texts by rounding,
+but not on which articles a worker has. Policies are trained on the advantage, see `nws.core.episodes`.
 """
 
 import functools
@@ -40,13 +40,13 @@ from nws.core.metrics.registry import NEED_SOURCE, make_metric
 from nws.core.metrics.specs import KEPT_SPEC
 from nws.core.systems.composition import first_sentences
 
-# From (article, summary) pairs to their rewards.
+# A function from (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
-# What summaries of an article are matched with.
+# A function from an article to the texts that its summaries are compared with.
 References = Callable[[Article], Sequence[str]]
-# Articles, each with texts that summarise it.
+# Articles, each with its summaries.
 Groups = Sequence[tuple[Article, Sequence[str]]]
-# Rewards that differ by less are equal: the difference is rounding, and normalising must not enlarge it.
+# Rewards that differ by less count as equal: the difference is rounding, which normalising must not enlarge.
 _SMALLEST_DEVIATION = 1e-6
 
 
@@ -56,10 +56,10 @@ def make_reward(
     panels: Sequence[Panel] = (),
     segment: Callable[[Article], SegmentedArticle] | None = None,
 ) -> Reward:
-    """The reward of a configuration, with a memory of its own, and the models loaded.
+    """Make the reward of a configuration, which remembers its values. Loads the models.
 
-    Content kept is measured with `panels`, one for each dataset. Similarity to the article needs `segment`, which cuts
-    one as the policies see it.
+    Content kept needs `panels`, one for each dataset. Similarity to the article needs `segment`, which segments
+    articles as for the policies.
 
     Raises:
         RecipeError: there is no such metric.
@@ -67,7 +67,7 @@ def make_reward(
     """
     parts: list[tuple[Reward, float]] = []
     models = functools.cache(lambda: BertScorer(config.bertscore, device))
-    padded = device.type == "cuda"  # a pass of few tokens leaves a GPU idle
+    padded = device.type == "cuda"  # passes with few tokens would leave a GPU idle
     for name, weight in config.weights:
         if name == BERTSCORE:
             parts.append((bertscore_reward(models(), padded), weight))
@@ -85,14 +85,14 @@ def make_reward(
 def bertscore_reward(
     scorer: BertScorer, padded: bool = False, references: References = lambda article: article.references
 ) -> Reward:
-    """BERTScore F1 against the best reference; 0 for an empty text, or where every reference is empty.
+    """Make the reward BERTScore F1 against the best reference; 0 if the text or every reference is empty.
 
-    A reward does not depend on which other articles are in the same call, so it does not on the number of workers.
+    A reward does not depend on the other articles of a call, and so not on the number of workers.
 
     Args:
-        scorer: with its backbone.
+        scorer: the scorer with its backbone.
         padded: see `ReferenceScorer`, whose groups are articles.
-        references: what summaries of an article are matched with.
+        references: a function that returns the texts to compare summaries with.
     """
     against = ReferenceScorer(scorer, padded)
 
@@ -104,19 +104,19 @@ def bertscore_reward(
 
 
 def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Reward:
-    """Content kept of the first reference, as sweeps measure it (`nws.core.metrics.kept`).
+    """Make the reward content kept of the first reference, as in sweeps (`nws.core.metrics.kept`).
 
     Args:
-        scorer: with its backbone.
+        scorer: the scorer with its backbone.
         padded: see `ReferenceScorer`, whose groups are articles.
-        panels: one for each dataset. Who has no others there gets 0, as does an empty text.
+        panels: the panel of each dataset. Without other articles in it, the reward is 0, as for an empty text.
     """
     against = ReferenceScorer(scorer, padded)
     of_dataset = by_dataset(panels)
 
     @functools.cache
     def references(article: Article) -> tuple[str, ...]:
-        """The article's first, then those of its others."""
+        """Return the article's first reference, then those of its other articles."""
         drawn = draw_distractors(article, of_dataset[article.dataset])
         return (article.references[0], *(other.references[0] for other in drawn))
 
@@ -137,13 +137,13 @@ def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Re
 
 
 def article_similarity(scorer: BertScorer, padded: bool, segment: Callable[[Article], SegmentedArticle]) -> Reward:
-    """BERTScore F1 against the article's first sentences, which `segment` finds. It reads no reference."""
+    """Make the reward BERTScore F1 against the article's first sentences, found by `segment`. Reads no reference."""
     anchor = functools.cache(lambda article: (first_sentences(segment(article), ANCHOR_SENTENCES),))
     return bertscore_reward(scorer, padded, anchor)
 
 
 def metric_reward(metric: Metric) -> Reward:
-    """A metric of the registry, each summary for itself."""
+    """Make the reward of a metric of the registry, which scores each summary by itself."""
     part = metric.parts.index("f1") if "f1" in metric.parts else 0
     needs_source = metric.name in NEED_SOURCE
 
@@ -156,14 +156,14 @@ def metric_reward(metric: Metric) -> Reward:
 
 
 def fluency_reward(scorer: FluencyScorer, padded: bool) -> Reward:
-    """SLOR of each summary, in nats a token; padded, those of each article for themselves."""
+    """Make the reward SLOR of each summary, in nats per token. If padded, articles are scored one by one."""
     if padded:
         return by_article(lambda groups: [scorer.score([("", text) for text in texts]) for _, texts in groups])
     return lambda summaries: scorer.score([("", text) for _, text in summaries])
 
 
 def by_article(measure: Callable[[Groups], list[list[float]]]) -> Reward:
-    """The reward that `measure` gives the texts of each article, which it gets together."""
+    """Make a reward of `measure`, which gets all texts of an article together."""
 
     def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
         places: dict[Article, list[int]] = {}
@@ -177,7 +177,7 @@ def by_article(measure: Callable[[Groups], list[list[float]]]) -> Reward:
 
 
 def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:
-    """The weighted mean of several rewards."""
+    """Make the weighted mean of several rewards."""
     weights = np.array([weight for _, weight in parts])
 
     def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
@@ -189,7 +189,7 @@ def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:
 
 
 def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatArray:
-    """What each of the k rewards is compared with, (k,)."""
+    """Return the values that the k rewards are compared with, (k,)."""
     if config.advantage_baseline == "none":
         return np.zeros_like(rewards)
     others: FloatArray = (rewards.sum() - rewards) / (len(rewards) - 1)
@@ -197,7 +197,7 @@ def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatAr
 
 
 def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> FloatArray:
-    """Reward minus baseline, (k,). Normalised: divided by its standard deviation over the k, 0 where all are equal."""
+    """Return rewards minus baselines, (k,), divided by their standard deviation if normalised (0 if all are equal)."""
     difference = rewards - baselines
     if not normalise:
         return difference
@@ -206,5 +206,5 @@ def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> F
 
 
 def policy_loss(rollouts: Rollouts, advantage: FloatArray) -> torch.Tensor:
-    """-mean(advantage · log-probability): its gradient is the policy gradient of these episodes, negated."""
+    """Return -mean(advantage · log-probability), whose gradient is the negated policy gradient of these episodes."""
     return -(torch.from_numpy(advantage) * rollouts.log_probability).mean()

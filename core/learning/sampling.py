@@ -1,11 +1,11 @@
-"""Summaries from policies: drawn at random, greedily or reranked, with exact log-probabilities.
+"""Summaries from policies: drawn at random, written greedily, or reranked, with exact log-probabilities.
 
-K sentences are drawn without replacement: the K largest of logits plus Gumbel noise (Kool et al. 2019, "Stochastic
-Beams and Where to Find Them", section 2.3). Their log-probability, in that order, is the Plackett–Luce model's. Chunks
-are drawn one after another among those available, with logits that depend on what was drawn.
+K sentences are drawn without replacement, as the K largest of logits plus Gumbel noise (Kool et al. 2019, "Stochastic
+Beams and Where to Find Them", section 2.3). Their log-probability, in that order, is that of the Plackett–Luce model.
+Chunks are drawn one after another among the available ones, with logits that depend on earlier draws.
 
-All episodes of an article advance together, in NumPy. Nothing is shared between articles, so what is drawn for one does
-not depend on the others.
+All episodes of an article advance together, in NumPy. Articles share nothing, so the draws for one do not depend on the
+others.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ from nws.core.systems.importance import FloatArray
 from nws.core.systems.system import AnchoredF1, FluencyOf, no_fluency
 
 FLUENCY_CANDIDATES = 32
-"""How many of the summaries drawn, the best without it, are read for fluency: it takes most of the time."""
+"""The number of drawn summaries, the best without fluency, whose fluency is measured, which takes most of the time."""
 
-# Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.
+# Logits of chunks with equal texts may differ by about 1e-7, depending on the batch of their embeddings.
 _LOGIT_DECIMALS = 5
 
 
@@ -36,10 +36,10 @@ class Episodes:
     """k summaries of one article, without gradients.
 
     Attributes:
-        sentences: (k, K) int64 array, in the order drawn.
-        chunks: of each episode, its chunks in the order drawn.
+        sentences: the sentences in the order of drawing, (k, K) int64 array.
+        chunks: the chunks of each episode in the order of drawing.
         texts: the summaries.
-        steps: how the chunks were chosen.
+        steps: the choices of the chunks.
     """
 
     sentences: IntArray
@@ -50,14 +50,14 @@ class Episodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """One chunk for each episode that is not finished, in arrays.
+    """The choice of one chunk for each unfinished episode, as arrays.
 
     Attributes:
-        rows: (rows,) int64, these episodes.
-        row_index: (scored,) int64, for every chunk that was scored, the index into `rows` of its episode.
-        chunk: (scored,) int64, which chunk it is.
-        dynamic: (scored, 6) float64, its `DYNAMIC_FEATURES`.
-        chosen: (rows,) int64, the indices of the chosen chunks among the scored ones.
+        rows: the unfinished episodes, (rows,) int64.
+        row_index: the index into `rows` of the episode of every scored chunk, (scored,) int64.
+        chunk: the scored chunks, (scored,) int64.
+        dynamic: their `DYNAMIC_FEATURES`, (scored, 6) float64.
+        chosen: the indices of the chosen chunks among the scored ones, (rows,) int64.
     """
 
     rows: IntArray
@@ -72,9 +72,9 @@ class Rollouts:
     """k episodes of one article, with gradients unless they were made under `torch.no_grad`.
 
     Attributes:
-        episodes: what was written.
-        log_probability: (k,) float64, of all actions of each episode.
-        entropy: (k,) float64 in nats: of the first sentence drawn, plus the mean over the chunks drawn.
+        episodes: the episodes.
+        log_probability: the log-probability of all actions of each episode, (k,) float64.
+        entropy: the entropy in nats of the first sentence drawn, plus the mean over the chunks drawn, (k,) float64.
     """
 
     episodes: Episodes
@@ -83,9 +83,9 @@ class Rollouts:
 
 
 class Draw:
-    """k episodes drawn from the policies; the same noise for the same generator.
+    """A choice that draws k episodes from the policies, with the same noise for the same generator.
 
-    Logits are divided by `temperature`: above 1, what the policies find less likely is drawn more often.
+    Logits are divided by `temperature`: above 1, less likely actions are drawn more often.
     """
 
     def __init__(self, generator: np.random.Generator, k: int, temperature: float = 1.0) -> None:
@@ -94,13 +94,13 @@ class Draw:
         self._temperature = temperature
 
     def sentences(self, logits: FloatArray, count: int) -> IntArray:
-        """From logits (sentences,) to the sentences of each episode, (k, count) int64."""
+        """Draw the sentences of each episode, (k, count) int64, from logits (sentences,)."""
         order: IntArray = np.argsort(-(logits / self._temperature + self._gumbel(len(logits))), axis=1, kind="stable")
         return order[:, :count]
 
     def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
-        """From the logits (rows, chunks) of the episodes `rows` (rows,) to the next chunk of each, (rows,) int64."""
-        # Finished episodes draw noise, too, so that a draw does not depend on how long the other episodes are.
+        """Draw the next chunk of the episodes `rows` (rows,), (rows,) int64, from their logits (rows, chunks)."""
+        # Finished episodes draw noise, too, so that a draw does not depend on the length of other episodes.
         best: IntArray = (logits / self._temperature + self._gumbel(logits.shape[1])[rows]).argmax(axis=1)
         return best
 
@@ -109,7 +109,7 @@ class Draw:
 
 
 class Greedy:
-    """As `Draw`, one episode: the best sentences, then the best chunk each time; of equals the first."""
+    """A choice of one episode: the best sentences, then the best chunk each time; the first of equals."""
 
     def sentences(self, logits: FloatArray, count: int) -> IntArray:
         return falling(logits)[None, :count]
@@ -120,11 +120,11 @@ class Greedy:
 
 
 Choice: TypeAlias = Draw | Greedy
-"""How actions are chosen. Logits are float64 arrays; -inf is what may not be chosen."""
+"""The way in which actions are chosen. Logits are float64 arrays, and -inf marks actions that may not be chosen."""
 
 
 def falling(logits: FloatArray) -> IntArray:
-    """The indices of logits (count,) from the highest to the lowest; of equals the first comes first."""
+    """Return the indices of logits (count,), from the highest to the lowest; the first of equals comes first."""
     return np.argsort(-logits.round(_LOGIT_DECIMALS), kind="stable")
 
 
@@ -138,17 +138,17 @@ def rollouts(
 ) -> Rollouts:
     """Write k summaries of `n` words, with the log-probability of each.
 
-    Everything that was scored on the way goes through the policies once more, in one pass with gradients. That takes
-    far less time than gradients at every step.
+    Afterwards, all scored chunks go through the policies once more, in one pass with gradients. That takes far less
+    time than gradients at every step.
 
     Args:
         policies: the pair.
-        article: with at least one sentence.
-        n: words.
-        sentences: K; all sentences if there are fewer.
-        choice: of the actions; it decides k.
-        log_probability: `plackett-luce` is exact. `softmax-sum`, which the study used, is an approximation: it adds up
-            the log-softmax of each action as if nothing had been taken before.
+        article: an article with at least one sentence.
+        n: the number of words.
+        sentences: the number K of sentences; all sentences if there are fewer.
+        choice: the choice of actions, which also decides k.
+        log_probability: `plackett-luce`, which is exact, or `softmax-sum`, the study's approximation, which adds up the
+            log-softmax of each action as if nothing had been taken before.
     """
     exact = log_probability == "plackett-luce"
     written = episodes(policies, article, n, sentences, choice, exact)
@@ -164,9 +164,9 @@ def rollouts(
 def episodes(
     policies: Policies, article: PreparedArticle, n: int, sentences: int, choice: Choice, exact: bool = True
 ) -> Episodes:
-    """As `rollouts`, without the log-probabilities.
+    """Write summaries as `rollouts` does, without log-probabilities.
 
-    Unless `exact`, chunks that may not be taken any more are scored as well, because `softmax-sum` counts them.
+    Unless `exact`, chunks that may not be taken any more are also scored, because `softmax-sum` counts them.
     """
     logits = policies.sentence_logits(article).numpy()
     chosen = choice.sentences(logits, min(sentences, len(logits)))
@@ -188,13 +188,13 @@ def episodes(
 def _chunk_choices(
     policies: Policies, article: PreparedArticle, steps: list[_Step], k: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """For each episode, the log-probability of its chunks and the mean entropy of their choices: (k,) and (k,)."""
+    """Compute, for each episode, the log-probability of its chunks and the mean entropy of their choices, (k,) each."""
     zeros = torch.zeros(k, dtype=torch.float64)
     if not steps:
         return zeros, zeros
     before = np.cumsum([0, *(len(step.rows) for step in steps)])
     scored = np.cumsum([0, *(len(step.chunk) for step in steps)])
-    episode = _joined([step.rows for step in steps])  # of every choice
+    episode = _joined([step.rows for step in steps])  # the episode of every choice
     choice = _joined([step.row_index + start for step, start in zip(steps, before, strict=False)])
     chosen = _joined([step.chosen + start for step, start in zip(steps, scored, strict=False)])
     chunk, dynamic = _joined([step.chunk for step in steps]), _joined([step.dynamic for step in steps])
@@ -210,7 +210,7 @@ def _joined(arrays: Sequence[IntArray] | Sequence[FloatArray]) -> torch.Tensor:
 
 
 def _log_softmax(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
-    """The log-softmax of each logit (values,) within its group; `group` (values,) int64 is the index of the group."""
+    """Return the log-softmax of each logit (values,) within its group, whose index is in `group` (values,) int64."""
     none = torch.full((groups,), -torch.inf, dtype=logits.dtype)
     shifted = logits - none.scatter_reduce(0, group, logits.detach(), "amax").index_select(0, group)
     normaliser = torch.zeros(groups, dtype=logits.dtype).index_add(0, group, shifted.exp()).log()
@@ -218,10 +218,10 @@ def _log_softmax(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torc
 
 
 def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact: bool = True) -> torch.Tensor:
-    """Log-probability of drawing the sentences `chosen` (k, K) in this order, (k,).
+    """Return the log-probability of drawing the sentences `chosen` (k, K) in this order, (k,).
 
-    Plackett–Luce: each is drawn from a softmax over those not drawn before (Plackett 1975, "The Analysis of
-    Permutations"). Not `exact`: each from a softmax over all.
+    If `exact` (Plackett–Luce), each is drawn from a softmax over those not drawn before (Plackett 1975, "The Analysis
+    of Permutations"). If not, each is drawn from a softmax over all.
     """
     drawn = logits[chosen]
     if not exact:
@@ -245,19 +245,19 @@ def decode(
     anchored_f1: AnchoredF1,
     fluency: FluencyOf = no_fluency,
 ) -> str:
-    """A summary of `n` words, or characters where the article was prepared for them.
+    """Write a summary of `n` words, or of `n` characters if the article was prepared for them.
 
-    What is drawn depends on the seed, the article's text and n alone.
+    Draws depend only on the seed, the article's text and n.
 
     Args:
         policies: the pair.
-        article: with at least one sentence.
-        n: words, or characters.
-        sentences: K, how many sentences the policies choose.
-        decoding: how the policies write.
-        seed: of what is drawn.
-        anchored_f1: BERTScore F1 of texts against an anchor; only `rerank` asks.
-        fluency: of texts; only `rerank` with a weight asks.
+        article: an article with at least one sentence.
+        n: the number of words or characters.
+        sentences: the number K of sentences that the policies choose.
+        decoding: the way in which the policies write.
+        seed: the seed of draws.
+        anchored_f1: a function for BERTScore F1 of texts against an anchor, which only `rerank` uses.
+        fluency: a function for the fluency of texts, which only `rerank` with a weight uses.
     """
     if decoding.method == "greedy":
         return episodes(policies, article, n, sentences, Greedy()).texts[0]
@@ -268,7 +268,7 @@ def decode(
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
     scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
-    # Sorting keeps the order of equals: the first drawn is the best of them.
+    # Sorting keeps the order of equals, so the first drawn counts as the best of them.
     best = dict(sorted(zip(texts, scores, strict=True), key=lambda pair: -pair[1])[:FLUENCY_CANDIDATES])
     if decoding.needs_fluency:
         slors = fluency(list(best))
@@ -277,7 +277,7 @@ def decode(
 
 
 def _generator(seed: int, article: PreparedArticle, n: int) -> np.random.Generator:
-    """The generator of a text's draws, seeded by the text and not by its dataset: it is written alone as in a run."""
+    """Make the generator of a text's draws. Its seed does not depend on the dataset."""
     text = article.segmented.article.text.encode("utf-8", "surrogatepass")
     return np.random.default_rng([seed, int.from_bytes(hashlib.sha256(text).digest()[:8], "big"), n])
 

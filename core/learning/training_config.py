@@ -1,6 +1,6 @@
-"""The settings of policies: which pair, how it learns, how it is trained, and how it writes. None needs PyTorch.
+"""The settings of policies: the kind of pair, learning, training, and decoding. No setting needs PyTorch.
 
-That a name is one of a `Literal` and that a number is in its range is checked where a recipe is read.
+Names of a `Literal`, and ranges of numbers, are checked when a recipe is parsed.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from nws.core.metrics.specs import KEPT_SPEC
 from nws.core.text.language import Language
 
 if TYPE_CHECKING:
-    from nws.core.metrics.fluency import Fluency  # and with it PyTorch
+    from nws.core.metrics.fluency import Fluency  # imports PyTorch
 
 Count = Annotated[int, Field(ge=1)]
 Weight = Annotated[float, Field(ge=0)]
@@ -27,25 +27,25 @@ BERTSCORE = "bertscore"
 FLUENCY = "fluency"
 ARTICLE_SIMILARITY = "article_similarity"
 OWN_REWARDS = (BERTSCORE, KEPT_SPEC.name, FLUENCY, ARTICLE_SIMILARITY)
-"""What is no metric of the registry here, or another one: it has the run's models."""
+"""The rewards that are not metrics of the registry, or that differ from these because they use the run's models."""
 NO_REFERENCE_READ = "|no reference is read"
-"""With what the signature of a reward ends that needs none."""
+"""The end of the signature of a reward that reads no reference."""
 ANCHOR_SENTENCES = 3
-"""Of an article: those that `ARTICLE_SIMILARITY` compares a summary with."""
+"""The number of first sentences of an article that `ARTICLE_SIMILARITY` compares a summary with."""
 _READ_NO_REFERENCE = {ARTICLE_SIMILARITY, FLUENCY, *NEED_SOURCE}
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyConfig:
-    """Which pair of policies, and how it writes.
+    """The kind of a pair of policies, and its rules for summaries.
 
     Attributes:
         inputs: `features`, or `embeddings` for the pair of the study (embedding ⊕ TextRank).
         hidden: width of the hidden layers.
-        residual: add the standardised TextRank to sentence logits, and the standardised similarity to the document to
-            chunk logits: the untrained pair is then TextRank. Only for `features`.
-        sentences: K, how many sentences are chosen.
-        mask_repeats: no content word twice in a summary, as long as the article has others.
+        residual: whether to add the standardised TextRank to sentence logits, and the standardised similarity to the
+            document to chunk logits. The untrained pair is then TextRank. Only for `features`.
+        sentences: number K of sentences that are chosen.
+        mask_repeats: whether a summary has no content word twice, as long as the article has others.
     """
 
     inputs: Literal["features", "embeddings"] = "features"
@@ -60,15 +60,15 @@ class ReinforceConfig:
     """How policies learn from rewards.
 
     Attributes:
-        samples: k, episodes of an article in an update.
-        advantage_baseline: what a reward is compared with: the mean of the article's other samples (`leave-one-out`:
-            Kool et al. 2019, "Buy 4 REINFORCE Samples, Get a Baseline for Free!"), or 0 (`none`).
-        normalise: divide the advantages by their standard deviation over the article's samples.
+        samples: number k of episodes for an article in an update.
+        advantage_baseline: value that a reward is compared with: the mean of the article's other samples
+            (`leave-one-out`: Kool et al. 2019, "Buy 4 REINFORCE Samples, Get a Baseline for Free!"), or 0 (`none`).
+        normalise: whether to divide the advantages by their standard deviation over the article's samples.
         entropy_weight: weight of the entropy bonus.
         log_probability: `plackett-luce`, or `softmax-sum` as in the study.
 
     Raises:
-        RecipeError: too few samples for what is asked.
+        RecipeError: there are too few samples for these settings.
     """
 
     samples: int = 8
@@ -81,24 +81,24 @@ class ReinforceConfig:
         needed = 2 if self.normalise or self.advantage_baseline == "leave-one-out" else 1
         if self.samples < needed:
             raise RecipeError(
-                f"{self.samples} samples are too few: at least {needed}. One sample goes with `normalise: false` and "
-                "`advantage_baseline: none`."
+                f"{self.samples} samples are too few: use at least {needed}. With `normalise: false` and "
+                "`advantage_baseline: none`, one sample is enough."
             )
 
 
 @dataclass(frozen=True, slots=True)
 class RewardConfig:
-    """Which reward.
+    """The configuration of a reward.
 
     Attributes:
-        bertscore: backbone and layer.
-        weights: above 0, of each metric by its name in `nws.core.metrics.registry`, or `kept`. The reward is the
-            weighted mean of F1, or of the score of a metric that has no F1.
-        language: of the articles; it decides the tokenizer of other metrics than BERTScore.
-        fluency: what `fluency` among the metrics is.
+        bertscore: the backbone and layer of BERTScore.
+        weights: weights above 0 of metrics, by their names in `nws.core.metrics.registry`, or `kept`. The reward is the
+            weighted mean of F1, or of the score of a metric without F1.
+        language: the language of the articles, which decides the tokenizer of metrics other than BERTScore.
+        fluency: the metric that `fluency` stands for.
 
     Raises:
-        RecipeError: fluency without its model.
+        RecipeError: fluency has a weight, but no model.
     """
 
     bertscore: BertScoreConfig
@@ -108,16 +108,16 @@ class RewardConfig:
 
     def __post_init__(self) -> None:
         if FLUENCY in dict(self.weights) and self.fluency is None:
-            raise RecipeError("Fluency is part of the reward: name the causal language model that computes it.")
+            raise RecipeError("Fluency is part of the reward. Name the causal language model that computes it.")
 
     @property
     def reads_references(self) -> bool:
-        """Whether any of the metrics does."""
+        """Whether any of the metrics reads references."""
         return not _READ_NO_REFERENCE.issuperset(dict(self.weights))
 
     @property
     def signature(self) -> str:
-        """The signature of the reward's metric, or those of several with their weights.
+        """The signature of the reward's metric, or the signatures of several metrics with their weights.
 
         Raises:
             RecipeError: there is no such metric.
@@ -143,12 +143,12 @@ class RewardConfig:
 
 @dataclass(frozen=True, slots=True)
 class OptimizerConfig:
-    """AdamW (Loshchilov and Hutter 2019) with clipped gradients.
+    """Settings of AdamW (Loshchilov and Hutter 2019) with clipped gradients.
 
     Attributes:
-        learning_rate: constant.
-        weight_decay: decoupled.
-        max_grad_norm: gradients with a larger global L2 norm are scaled down to it; None: never.
+        learning_rate: learning rate, which is constant.
+        weight_decay: decoupled weight decay.
+        max_grad_norm: largest global L2 norm of a gradient; larger ones are scaled down to it. None: no limit.
     """
 
     learning_rate: Size = 1e-2
@@ -158,17 +158,17 @@ class OptimizerConfig:
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """One training.
+    """The configuration of one training.
 
     Attributes:
-        name: of the policies that come out of it, unique in a run.
-        seed: of the first weights, of the order of articles and of everything drawn.
-        lengths: the n to learn, all by one joint pair of policies. For a pair of each n, train with one length each.
-        passes: how many times each article is used at each n; there is no early stopping.
-        articles_per_update: episodes are drawn for at most so many (article, n).
-        policies: which pair.
-        reinforce: how it learns.
-        optimizer: of the driver.
+        name: the name of the trained policies, unique in a run.
+        seed: the seed of the first weights, of the order of articles, and of all draws.
+        lengths: the n that one joint pair of policies learns. For a pair of each n, train with one length each.
+        passes: the number of times that each article is used at each n. There is no early stopping.
+        articles_per_update: the most pairs of article and n for which an update draws episodes.
+        policies: the kind of the pair.
+        reinforce: the way in which it learns.
+        optimizer: the settings of the optimizer.
     """
 
     name: str
@@ -181,7 +181,7 @@ class TrainingConfig:
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
 
     def updates(self, articles: int) -> int:
-        """How many updates there are with this many articles."""
+        """Return the number of updates with this many articles."""
         return self.passes * -(-articles * len(self.lengths) // self.articles_per_update)
 
 
@@ -191,19 +191,19 @@ class Decoding:
 
     Attributes:
         method: `greedy` takes the best sentences, and then the best chunk each time. `rerank` draws `k` summaries from
-            the policies and keeps the one with the highest BERTScore F1 against the anchor.
-        k: how many summaries `rerank` draws.
-        anchor: `lead`, the article's first `anchor_sentences` sentences, or `chosen`, the ones that the policies would
-            choose greedily.
-        anchor_sentences: how many sentences the anchor has.
-        adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
-            article). A larger w keeps more of the article's own phrases.
-        fluency_weight: v in + v · fluency (`nws.core.metrics.fluency`), in nats a token, of the 32 summaries that are
-            best without it; the recipe names the model.
-        temperature: that summaries are drawn with: above 1, they differ more.
+            the policies and chooses the one with the highest BERTScore F1 against the anchor.
+        k: number of summaries that `rerank` draws.
+        anchor: `lead`, the article's first `anchor_sentences` sentences, or `chosen`, the sentences that the policies
+            would choose greedily.
+        anchor_sentences: number of sentences in the anchor.
+        adjacency_weight: weight w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
+            article). With a larger w, summaries have more of the article's own phrases.
+        fluency_weight: weight v of a further term v · fluency (`nws.core.metrics.fluency`), in nats per token. It is
+            computed for the 32 summaries that are best without it. The recipe names the model.
+        temperature: temperature of the draws. Above 1, summaries differ more.
 
     Raises:
-        RecipeError: `greedy`, which draws nothing that could be weighed, has a `fluency_weight`.
+        RecipeError: `greedy`, which writes only one summary, has a `fluency_weight`.
     """
 
     method: Literal["greedy", "rerank"] = "greedy"
@@ -217,17 +217,17 @@ class Decoding:
     def __post_init__(self) -> None:
         if self.method == "greedy" and self.fluency_weight:
             raise RecipeError(
-                "greedy has no fluency_weight, since it writes one summary: leave it out, or take rerank."
+                "greedy has no fluency_weight, since it writes only one summary. Leave it out, or use rerank."
             )
 
     @property
     def needs_fluency(self) -> bool:
-        """Whether it asks a language model."""
+        """Whether it needs a language model."""
         return self.fluency_weight > 0
 
     @property
     def label(self) -> str:
-        """`greedy`, or everything that decides a reranking: `rerank-160-lead6-adjacent0.05`, `rerank-48-chosen2`."""
+        """`greedy`, or all settings of a reranking, such as `rerank-160-lead6-adjacent0.05` or `rerank-48-chosen2`."""
         if self.method == "greedy":
             return self.method
         adjacent = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""

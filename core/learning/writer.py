@@ -1,4 +1,4 @@
-"""Writing summaries of any text with trained policies: no reference, no Ray and no database."""
+"""Summaries of any text by trained policies, without references, Ray or a database."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,11 +20,11 @@ from nws.core.text.segmentation import Segmenter
 
 
 class PolicyWriter:
-    """Holds trained policies, the encoder whose embeddings they read, and what they rerank by.
+    """Trained policies, with the encoder whose embeddings they read, and the metrics that they rerank by.
 
     Args:
-        system: trained policies.
-        device: `cpu`, or `cuda` for the models.
+        system: the trained policies.
+        device: the device of the models, `cpu` or `cuda`.
 
     Raises:
         ModelError: a model cannot be loaded.
@@ -42,18 +42,18 @@ class PolicyWriter:
         self._fluency = None if needed is None else needed.load(find_device(device))
 
     def write(self, text: str, lengths: Sequence[int], unit: LengthUnit = "words") -> list[str]:
-        """A summary of exactly n words for each n in `lengths`; all words of a shorter text.
+        """Write a summary of exactly n words for each n in `lengths`; of all words if the text has fewer.
 
-        Where `unit` is characters, at most n of them and whole words. Policies that were trained with the other unit
-        write by the pair for about as much.
+        With characters as `unit`, a summary has whole words and at most n characters. If the policies were trained with
+        the other unit, the pair for about the same length writes.
 
         Raises:
             RecipeError: an n is less than 1.
-            EmptyArticleError: the text holds no word.
-            LanguageError: it is in another language than the policies were trained on.
+            EmptyArticleError: the text has no word.
+            LanguageError: the text is in another language than the policies were trained on.
         """
         if any(n < 1 for n in lengths):
-            raise RecipeError(f"A summary has 1 {unit.removesuffix('s')} or more, not {min(lengths)}.")
+            raise RecipeError(f"A summary must have at least 1 {unit.removesuffix('s')}, not {min(lengths)}.")
         article = Article(dataset="input", split="", key="text", text=cleaned(text), references=())
         require_language(article, self._reading.language)
         anchored_f1 = _not_asked if self._bertscore is None else AnchorScorer(self._bertscore)
@@ -66,20 +66,20 @@ class PolicyWriter:
 
 
 def load_writer(folder: Path | str, device: str = "cpu") -> PolicyWriter:
-    """A writer with the policies that `nws export RUN --policy FOLDER` wrote.
+    """Load a writer with the policies that `nws export RUN --policy FOLDER` wrote.
 
     Raises:
-        ModelError: there are none, or a model of theirs cannot be loaded.
+        ModelError: there are no policies, or one of their models cannot be loaded.
         SegmentationError: their spaCy pipeline is not installed.
     """
     return PolicyWriter(load_policies(Path(folder)), device)
 
 
 def save_policies(system: PolicySystem, folder: Path) -> None:
-    """Write how they decode, and a joint pair into `folder`, or the pair of each n into a folder `n=7` and so on in it.
+    """Write policies into `folder`: their decoding, and a joint pair, or the pair of each n in a folder such as `n=7`.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the files cannot be written.
     """
     parts = {id(checkpoint): checkpoint for checkpoint in system.checkpoints.values()}.values()
     for part in parts:
@@ -88,14 +88,14 @@ def save_policies(system: PolicySystem, folder: Path) -> None:
 
 
 def load_policies(folder: Path) -> PolicySystem:
-    """What `save_policies` wrote.
+    """Load the policies that `save_policies` wrote.
 
     Raises:
-        ModelError: there are no policies, or they are not of this version of NWS.
+        ModelError: there are no policies, or another version of NWS wrote them.
     """
     parts = sorted(path.parent for path in folder.glob("n=*/policy.json"))
     if parts and (folder / "policy.json").exists():
-        raise ModelError(f"{folder} holds two policies, a joint one and one for each n: export each to its own folder.")
+        raise ModelError(f"{folder} has joint policies, and policies for each n. Export each to its own folder.")
     return policy_system([load_checkpoint(part) for part in parts or [folder]], load_decoding(folder))
 
 

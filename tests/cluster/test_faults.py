@@ -17,5 +17,5 @@ def test_faults_in_our_words() -> None:
         assert (loss.error_class, loss.charged) == (type(fault).__name__, True)
     with pytest.raises(ModelError, match=r"^no$"):
         monitors.segments_loss(RayTaskError("segment", "trace", ModelError("no")))
-    with pytest.raises(ClusterError, match=r"^The work cannot be run: KeyError: 'k'$"):
+    with pytest.raises(ClusterError, match=r"^The work failed: KeyError: 'k'$"):
         monitors.segments_loss(RayTaskError("segment", "trace", KeyError("k")))

@@ -42,7 +42,7 @@ def test_a_checkpoint_comes_back_as_it_was(inputs: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="holds no policies"):
+    with pytest.raises(ModelError, match="has no policies"):
         load_checkpoint(tmp_path)
     save_checkpoint(checkpoint(), tmp_path)
     meaning = json.loads((tmp_path / "policy.json").read_text())

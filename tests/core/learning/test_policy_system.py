@@ -52,9 +52,9 @@ def test_policies_come_back_from_a_folder_joint_or_one_for_each_n(tmp_path: Path
         assert (again.signature, list(again.checkpoints)) == (system.signature, list(system.checkpoints))
         assert again.summarize(document(), [5, 7, 9]) == system.summarize(document(), [5, 7, 9])
     save_policies(joint, tmp_path / "several")
-    with pytest.raises(ModelError, match="two policies"):
+    with pytest.raises(ModelError, match="has joint policies"):
         load_policies(tmp_path / "several")
-    with pytest.raises(ModelError, match="holds no policies"):
+    with pytest.raises(ModelError, match="has no policies"):
         load_policies(tmp_path / "nothing")
 
 

@@ -67,9 +67,9 @@ def test_a_korean_run_that_has_begun_may_end() -> None:
 @pytest.mark.parametrize(
     ("lengths", "longest"),
     [
-        ({"n": [9, 100_000]}, "n = 100000: the longest of the 2 articles has 30 words"),
-        ({"n": [31]}, "n = 31: the longest of the 2 articles has 30 words"),
-        ({"max_chars": [150]}, "n = 150: the longest of the 2 articles has 149 characters"),
+        ({"n": [9, 100_000]}, "n = 100000 is too long: the longest of the 2 articles has 30 words"),
+        ({"n": [31]}, "n = 31 is too long: the longest of the 2 articles has 30 words"),
+        ({"max_chars": [150]}, "n = 150 is too long: the longest of the 2 articles has 149 characters"),
         *(({"n": [21, 30]}, None), ({"max_chars": [149]}, None), ({}, None)),
     ],
 )

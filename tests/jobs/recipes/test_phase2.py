@@ -94,7 +94,7 @@ def test_decodings_may_be_named() -> None:
         ({"reward": {"weights": {}}}, "reward.weights"),
         ({"reward": {"weights": {"bertscore": 0}}}, "reward.weights.bertscore"),
         ({"reward": {"weights": {"beauty": 1}}}, "no metric 'beauty'"),
-        ({"reward": "kept_words"}, "'kept_words' is no reward"),
+        ({"reward": "kept_words"}, "'kept_words' cannot be a reward"),
         ({"train_datasets": [{"name": "a.jsonl", "limit": 0}]}, r"train_datasets.0: a.jsonl: limit is 0"),
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
         ({"decodings": ["beam"]}, "no decoding 'beam'. The known names are rerank and greedy"),

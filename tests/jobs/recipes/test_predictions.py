@@ -110,7 +110,7 @@ def test_a_recipe_chooses_systems_of_a_file(tiny_models: dict[str, Path], tmp_pa
     named = {"name": "all", "file": str(file)}
     plan = planned(tiny_models, predictions=[named | {"systems": ["B"]}])
     assert list(plan.systems) == ["lead", "B"]
-    with pytest.raises(RecipeError, match=r"all\.jsonl has no system 'E': it has A, B, C D\."):
+    with pytest.raises(RecipeError, match=r"all\.jsonl has no system 'E'\. Its systems are A, B, C D\."):
         planned(tiny_models, predictions=[named | {"systems": ["E"]}])
     with pytest.raises(RecipeError, match="a system cannot be called 'C D'"):
         planned(tiny_models, predictions=[named])
