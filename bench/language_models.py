@@ -6,9 +6,9 @@ A server of llama.cpp with one slot answers, and is asked for one text at a time
     nws submit baselines --dataset frank_xsum.jsonl --n 5,9,13,21 --fluency-model smollm2 --system openai:qwen.gguf \
         --system smollm2 --system lexrank --system position --system lead --system random --system reference-words \
         --set endpoint.concurrency=1
-    python -m bench.language_models sqlite:///nws.db RUN RUN … > bench/results/language_models.txt
+    python -m bench.language_models sqlite:///nws.db RUN > bench/results/language_models_xsum.txt
 
-Once more with `--set length=at_most`; and on frank_cnn.jsonl with `--n 9,21,35`. A summary of each system is shown for
+Likewise on frank_cnn.jsonl with `--limit 25 --n 9,21,35`. A summary of each system is shown for
 every seventh article, at the second n.
 """
 
