@@ -1,5 +1,5 @@
-"""Plugins: systems and metrics from outside, from a Python file.
+"""Plugins: systems and metrics from the user's Python files.
 
-`load.py` reads one, pins it by its hash, and runs it once in a process. `adapters.py` makes of it systems and metrics
-like NWS's own, and checks what they return.
+`load.py` reads a plugin, pins it by its hash, and runs it once per process. `adapters.py` turns its objects into
+systems and metrics like NWS's own, and checks what they return.
 """

@@ -1,7 +1,7 @@
 """Systems and metrics of plugins or of a caller, whose output is checked.
 
 A metric is a function of a summary and its references. The higher its value, the better the summary. A function that
-declares one of `ASKED` as a parameter without a default gets it, too.
+declares one of `EXTRA_ARGUMENTS` as a parameter without a default also gets that value.
 """
 
 import inspect
@@ -25,17 +25,17 @@ from nws.core.text.length import UNCUT, LengthUnit, length_of, require_summary_l
 from nws.core.text.rows import cleaned
 from nws.core.types import CHOSEN_SCORES, Summary, SystemKind
 
-ASKED = ("article", "n", "language", "key")
-"""What a function may ask for beside the summary and its references.
+EXTRA_ARGUMENTS = ("article", "n", "language", "key")
+"""The values that a function may get besides the summary and its references.
 
-The text of the article; how many words were asked for (0 of a summary that was not cut); the language of all texts,
-`en` or `ko`; and the key of the article in its dataset.
+They are the text of the article, the number of words that was asked for (0 for an uncut summary), the language of all
+texts (`en` or `ko`), and the key of the article in its dataset.
 """
 METRIC_OF_PLUGIN = "plugin:"
-"""What follows the name in the signature of a plugin's metric, and of no other."""
-# A column of tables and files, and a name in SQL.
+"""The text after the name in the signature of a plugin's metric. No other signature has it."""
+# Names are columns of tables and files, and are used in SQL.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
-# What else is a column where summaries are rows, or a signature of a run.
+# Further columns of rows of summaries, and further signatures of a run.
 _TAKEN_NAMES = frozenset(
     ("run_id", "dataset", "split", "key", "kind", "article", "references", "reused_from", "rouge", "reward")
 )
@@ -43,53 +43,55 @@ _TAKEN_NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PluginMetric(MeanOverRows):
-    """A metric of a plugin, as a `nws.core.metrics.metric.Metric`; an error in it is a failure of the article.
+    """A metric of a plugin, as a `nws.core.metrics.metric.Metric`. An error in it is a failure of the article.
 
     Attributes:
-        asks: those of `ASKED` that its function declares.
+        name: the name of the metric.
+        plugin: the plugin.
+        extra_arguments: the `EXTRA_ARGUMENTS` that its function declares.
     """
 
     name: str
     plugin: Plugin
-    asks: tuple[str, ...] = ()
+    extra_arguments: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
-        """Its name and the hash of its code: another source is another metric."""
+        """The signature: its name and the hash of its code, since another source is another metric."""
         return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}"
 
     def judge(self, summary: str, references: Sequence[str], subject: str, **known: str | int | None) -> float:
-        """The value of a summary.
+        """Return the value of a summary.
 
         Args:
-            summary: the text.
-            references: of its article.
-            subject: what it is a summary of, as errors call it.
-            known: those of `ASKED` that are known, by name.
+            summary: the text of the summary.
+            references: the references of its article.
+            subject: the name of the article or row in errors.
+            known: the `EXTRA_ARGUMENTS` that are known, by name.
 
         Raises:
-            PluginError: the function raised, returned no finite number, or asks for what is not known; names the
-                metric, the subject and the line.
+            PluginError: the function raised an error, did not return a finite number, or needs a value that is not
+                known. The error names the metric, the subject and the line.
         """
         judge = self.plugin.metrics()[self.name]
         failed = f"{self.name} of {self.plugin.owner(judge)} failed on {subject}"
-        if unknown := [name for name in self.asks if known.get(name) is None]:
+        if unknown := [name for name in self.extra_arguments if known.get(name) is None]:
             raise PluginError(
-                f"{failed}: it asks for {' and '.join(unknown)}, which {subject} does not have (the article is the "
+                f"{failed}: it needs {' and '.join(unknown)}, which {subject} does not have (the article is the "
                 "`source` of a row)."
             )
         with blaming(failed, self.plugin.file(judge), judge):
-            value: Any = judge(summary, list(references), **{name: known[name] for name in self.asks})
+            value: Any = judge(summary, list(references), **{name: known[name] for name in self.extra_arguments})
             if not isinstance(value, numbers.Real) or not math.isfinite(value):
                 returned = reprlib.repr(value)
                 raise PluginError(f"{failed}: it returned {returned}, not a finite number{definition(judge)}")
             return float(value)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The value of each row, (rows, 1). Of what can be asked for, a row has the article at most: its source.
+        """Return the value of each row, (rows, 1). Of the `EXTRA_ARGUMENTS`, a row has at most the article: its source.
 
         Raises:
-            PluginError: see `judge`; a row is named by its number from 1.
+            PluginError: see `judge`. The error names the row by its number, from 1.
         """
         numbered = enumerate(rows, 1)
         values = [self.judge(row.prediction, row.references, f"row {i}", article=row.source) for i, row in numbered]
@@ -97,50 +99,52 @@ class PluginMetric(MeanOverRows):
 
 
 def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
-    """Every metric of a plugin.
+    """Return all metrics of a plugin.
 
     Raises:
-        PluginError: the plugin cannot be imported, or a metric is none, or has a name that none can have.
+        PluginError: the plugin cannot be imported, or a metric or its name is not valid.
     """
     metrics = []
     for name, judge in plugin.metrics().items():
         _require_name(name, plugin.name)
         if inspect.isclass(judge) or not callable(judge):
             raise PluginError(
-                f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
-                "def f(summary, references), which returns a number: the higher, the better."
+                f"{name} of {plugin.name} is not a metric. Give a function of a summary and its references, "
+                "def f(summary, references), which returns a number (the higher, the better)."
             )
-        metrics.append(PluginMetric(name, plugin, _asks(judge)))
+        metrics.append(PluginMetric(name, plugin, _extra_arguments(judge)))
     return tuple(metrics)
 
 
 def function_metric(function: Judge, name: str | None = None) -> PluginMetric:
-    """A function as a metric, for `nws.score`; it has the function's own name unless one is given.
+    """Turn a function into a metric, for `nws.score`. The default name is the function's own.
 
     Raises:
-        PluginError: it has a name that no metric can have.
+        PluginError: no metric can have this name.
     """
     name = name or str(getattr(function, "__name__", type(function).__name__))
     (metric,) = plugin_metrics(plugin_of_session({}, {name: function}))
     return metric
 
 
-def _asks(judge: Judge) -> tuple[str, ...]:
-    """The names in `ASKED` that a function must be given. A parameter with a default is the function's own."""
+def _extra_arguments(judge: Judge) -> tuple[str, ...]:
+    """Return the `EXTRA_ARGUMENTS` that a function must get. A parameter with a default belongs to the function."""
     try:
         parameters = [*inspect.signature(judge).parameters.values()][len(("summary", "references")) :]
-    except (TypeError, ValueError):  # C code need not tell
+    except (TypeError, ValueError):  # functions in C may have no signature
         parameters = []
     return tuple(
-        parameter.name for parameter in parameters if parameter.name in ASKED and parameter.default is parameter.empty
+        parameter.name
+        for parameter in parameters
+        if parameter.name in EXTRA_ARGUMENTS and parameter.default is parameter.empty
     )
 
 
 def _require_name(name: str, owner: str) -> None:
-    """Refuse a name that is no column or has another meaning.
+    """Refuse a name that cannot be a column, or that has another meaning.
 
     Raises:
-        PluginError: no metric from outside can have it.
+        PluginError: no metric of a plugin can have this name.
     """
     if not _NAME.fullmatch(name):
         raise PluginError(
@@ -149,19 +153,19 @@ def _require_name(name: str, owner: str) -> None:
         )
     columns = {*(field.name for field in fields(Summary)), *BY_COLUMN, *(spec.name for spec in SPECS)}
     if name in _TAKEN_NAMES | columns or is_metric(name):
-        raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column: rename it.")
+        raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column. Rename it.")
 
 
 _TAKEN_KEYS = frozenset({CHOSEN_SCORES, "draws", "dtype"})
-"""Keys of `Draft.extra` that a store reads: scores, all draws of a text, and what it was written in."""
+"""The keys of `Draft.extra` that NWS itself uses: for scores, for all draws of a text, and for the model's type."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginSystem:
-    """A system of a plugin. Its output is checked; an error there is a failure of that article.
+    """A system of a plugin. Its output is checked, and an error in it is a failure of the article.
 
-    `encoders` are the names of the encoders whose vectors it may ask for: all of the run for an object, none for a
-    function. An object gets the article itself, with its key, dataset and split; a function its text.
+    `encoders` are the names of the encoders whose vectors it may use: all encoders of the run for an object, none for a
+    function. An object gets the article itself, with its key, dataset and split. A function gets only the text.
     """
 
     signature: str
@@ -171,10 +175,10 @@ class PluginSystem:
     encoders: tuple[str, ...]
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """The checked drafts of a document at each length.
+        """Write drafts of a document at each length, and check them.
 
         Raises:
-            PluginError: it raised, or wrote what no system may.
+            PluginError: the system raised an error, or its drafts are not valid.
         """
         system: Any = self.plugin.systems()[self.signature]
         called = system.summarize if is_system(system) else system
@@ -200,17 +204,17 @@ def _one_line(text: object) -> str:
 
 
 def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: LengthUnit = "words") -> None:
-    """Refuse what no system may write.
+    """Refuse drafts that are not valid.
 
     Raises:
-        PluginError: there is not one draft of each length, in order, after the uncut one of a system that has one; or a
-            draft is empty, has more than n words (or characters), or holds what cannot be stored.
+        PluginError: there is not one draft of each length, in order, after an uncut draft if the system has one; or a
+            draft is empty, has more than n words (or characters), or has something that cannot be stored.
     """
     expected = [UNCUT, *lengths] if has_uncut else [*lengths]
     if not isinstance(drafts, list) or not all(isinstance(draft, Draft) for draft in drafts):
-        raise PluginError("returned no list of Drafts")
+        raise PluginError("did not return a list of Drafts")
     if [draft.n for draft in drafts] != expected:
-        raise PluginError(f"returned drafts of n = {[draft.n for draft in drafts]}, not {expected}")
+        raise PluginError(f"returned drafts with n = {[draft.n for draft in drafts]}, not {expected}")
     for draft in drafts:
         for text in draft.texts:
             if not isinstance(text, str) or not text.strip():
@@ -222,25 +226,26 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: L
             if draft.n != UNCUT and (length := length_of(text, unit)) > draft.n:
                 raise PluginError(f"wrote {length} {unit} at n = {draft.n}")
         if taken := sorted(_TAKEN_KEYS & draft.extra.keys()):
-            raise PluginError(f"gave {taken[0]!r} in extra, which NWS itself writes there: rename it")
+            raise PluginError(f"set {taken[0]!r} in extra, which is reserved for NWS. Rename it")
         for name, value in draft.extra.items():
             if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
                 raise PluginError(
-                    f"gave {name} = {reprlib.repr(value)} at n = {draft.n}: extra holds texts and finite numbers"
+                    f"set {name} = {reprlib.repr(value)} in extra at n = {draft.n}, "
+                    "but extra may have only texts and finite numbers"
                 )
 
 
 def is_system(value: object) -> bool:
-    """Whether it is an object as `nws.core.systems.system.System`; else it is taken for a function."""
+    """Return whether a value is an object like `nws.core.systems.system.System`. Otherwise it counts as a function."""
     return hasattr(value, "summarize")
 
 
 def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSystem, ...]:
-    """Every system of a plugin; `encoders` are the names of the run's.
+    """Return all systems of a plugin. `encoders` are the names of the run's encoders.
 
     Raises:
-        PluginError: the plugin cannot be imported, or one of its systems is none.
-        RecipeError: no system can have the name that one of them has.
+        PluginError: the plugin cannot be imported, or one of its systems is not valid.
+        RecipeError: the name of a system is not valid.
     """
     for name in plugin.systems():
         require_name(name)
@@ -252,9 +257,9 @@ def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: 
     has_uncut = bool(getattr(system, "has_uncut", False))
     if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
         raise PluginError(
-            f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
+            f"{name} of {plugin.name} is not a system. Give a function of an article's text and n, or an object with "
             "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('nws.core.systems.system.System')."
         )
     if kind not in get_args(SystemKind):
-        raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
+        raise PluginError(f"{name} of {plugin.name} has the kind {kind!r}. Give one of {get_args(SystemKind)}.")
     return PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ())

@@ -1,6 +1,6 @@
-"""Plugins are read from a Python file, whose source travels with the work and is pinned by its hash.
+"""Plugins from Python files. The source of a file travels with the work, and is pinned by its hash.
 
-What the file imports is not looked at. What its code raises becomes a `PluginError` with the line where it arose.
+The imports of the file are not pinned. An error in its code becomes a `PluginError` with the line of the error.
 """
 
 import contextlib
@@ -21,19 +21,19 @@ from nws.core.text.reader import is_file
 if TYPE_CHECKING:
     from nws.core.systems.system import System
 
-# From an article's text and n to a summary of n words.
+# A function from an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]
-# From a summary, its references and what it asks for to a number, the higher the better.
+# A function from a summary, its references and extra arguments to a number; the higher, the better.
 Judge: TypeAlias = Callable[..., float]
 
 
 @dataclass(frozen=True, slots=True)
 class PluginSpec:
-    """The code from outside that a recipe names.
+    """A plugin in a recipe.
 
     Attributes:
-        plugin: a Python file.
-        sha256: 64 hex digits, of the file's bytes; "" while it has not been read.
+        plugin: the Python file.
+        sha256: the 64 hex digits of the hash of the file's bytes; "" until the file has been read.
     """
 
     plugin: str
@@ -42,13 +42,13 @@ class PluginSpec:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """Code from outside, pinned.
+    """A pinned plugin.
 
     Attributes:
-        name: of the file.
+        name: the name of the file.
         sha256: see `PluginSpec`.
-        source: of the file; "" where `objects` are given.
-        objects: systems and metrics of the caller's own, by kind and name, see `plugin_of_session`; None for others.
+        source: the source of the file; "" if there are `objects`.
+        objects: the caller's own systems and metrics, by kind and name, see `plugin_of_session`; None for a file.
     """
 
     name: str
@@ -57,24 +57,24 @@ class Plugin:
     objects: Mapping[str, Mapping[str, Any]] | None = field(default=None, repr=False, compare=False)
 
     def systems(self) -> "Mapping[str, Write | System]":
-        """Its systems by name, which may be none; the code runs once in a process.
+        """Return the plugin's systems by name, if there are any. The code runs once per process.
 
         Raises:
-            PluginError: it cannot be imported, or has neither systems nor metrics.
+            PluginError: the plugin cannot be imported, or has neither systems nor metrics.
         """
         return self._named("SYSTEMS")
 
     def metrics(self) -> Mapping[str, Judge]:
-        """Its metrics by name, which may be none; else as `systems`."""
+        """Return the plugin's metrics by name, if there are any, see `systems`."""
         return self._named("METRICS")
 
     def file(self, called: object) -> str:
-        """The file of one of its functions, as tracebacks name it; its own name if that is not written in Python."""
+        """Return the file of one of its functions, as in tracebacks; the plugin's name if it is not in Python."""
         code = _code(called)
         return self.name if code is None else code.co_filename
 
     def owner(self, called: object) -> str:
-        """The name of that file in errors."""
+        """Return the name of a function's file for errors."""
         return Path(self.file(called)).name
 
     def _named(self, kind: str) -> Mapping[str, Any]:
@@ -84,31 +84,31 @@ class Plugin:
 
 
 def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
-    """The plugin in the Python file at `path`.
+    """Read the plugin in the Python file at `path`.
 
     Raises:
         PluginError: there is no such file, its name does not end in .py, or it cannot be read or imported.
     """
     if not spec.plugin.endswith(".py"):
         raise PluginError(
-            f"The plugin {spec.plugin} is no file ending in .py. Of an installed package, write one that imports it."
+            f"The plugin {spec.plugin} is not a .py file. To use an installed package, write a file that imports it."
         )
     if not is_file(path):
-        raise PluginError(f"There is no plugin {spec.plugin}: this file does not exist. Check the path.")
+        raise PluginError(f"The plugin {spec.plugin} does not exist. Check the path.")
     try:
         content = path.read_bytes()
         source, sha256 = content.decode(), hashlib.sha256(content).hexdigest()
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
     name = Path(spec.plugin).name
-    _imported(name, source, sha256)  # an error is told before the run begins
+    _imported(name, source, sha256)  # so that errors come before the run begins
     return Plugin(name, sha256, source)
 
 
 def plugin_of_session(systems: "Mapping[str, Write | System]", metrics: Mapping[str, Judge]) -> Plugin:
-    """Functions and objects of the caller's as a plugin of this process, which no other process can have.
+    """Make a plugin of the caller's functions and objects, which only this process can use.
 
-    Its SHA-256 is `unknown` where Python cannot find a source, as of what was typed in.
+    Its SHA-256 is `unknown` if Python cannot find a source, for example of a function that was typed in.
     """
     objects = [(name, called) for table in (systems, metrics) for name, called in table.items()]
     try:
@@ -121,15 +121,15 @@ def plugin_of_session(systems: "Mapping[str, Write | System]", metrics: Mapping[
 
 @contextlib.contextmanager
 def blaming(failed: str, file: str, called: object = None) -> Iterator[None]:
-    """Around code from outside: what it raises, `sys.exit` too, is a `PluginError`.
+    """Turn all errors of a plugin's code in the block, even `sys.exit`, into a `PluginError`.
 
     Args:
-        failed: with this the message begins.
-        file: whose line is named.
-        called: whose first line is, if nothing arose in the file.
+        failed: the beginning of the message.
+        file: the file whose line the message names.
+        called: the function whose first line it names if no line of the file was involved.
 
     Raises:
-        PluginError: see above. One that is raised inside stays what it is.
+        PluginError: see above. A `PluginError` from inside the block stays as it is.
     """
     try:
         yield
@@ -142,20 +142,20 @@ def blaming(failed: str, file: str, called: object = None) -> Iterator[None]:
 
 
 def definition(called: object) -> str:
-    """` (defined on line 3)`; "" of what is not written in Python."""
+    """Say where a function is defined: ` (defined on line 3)`; "" if it is not written in Python."""
     code = _code(called)
     return f" (defined on line {code.co_firstlineno})" if code else ""
 
 
 def _code(called: object) -> CodeType | None:
-    """The code of a function or method, or of an object that can be called; None of what is not written in Python."""
+    """Return the code of a function, a method or a callable object; None if it is not written in Python."""
     function = called if hasattr(called, "__code__") else getattr(called, "__call__", None)  # noqa: B004
     return getattr(function, "__code__", None)
 
 
 @functools.lru_cache(maxsize=64)
 def _imported(name: str, source: str, sha256: str) -> Mapping[str, Mapping[str, Any]]:
-    """The tables that a source defines, by kind. Its module stays in `sys.modules`: dataclasses look there."""
+    """Run a source, and return its tables by kind. The module stays in `sys.modules`, where dataclasses look for it."""
     module = ModuleType(f"nws_plugin_{sha256[:16]}")
     module.__file__ = name
     sys.modules[module.__name__] = module
@@ -169,14 +169,14 @@ def _imported(name: str, source: str, sha256: str) -> Mapping[str, Mapping[str, 
 
 
 def _tables(module: ModuleType, name: str) -> Mapping[str, Mapping[str, Any]]:
-    """Copies of `SYSTEMS` and `METRICS`, which may be mappings of any class."""
+    """Copy `SYSTEMS` and `METRICS`, which may be mappings of any class."""
     tables = {kind: getattr(module, kind) for kind in ("SYSTEMS", "METRICS") if hasattr(module, kind)}
     for kind, table in tables.items():
         if not isinstance(table, Mapping) or not table or not all(isinstance(key, str) for key in table):
             raise PluginError(f'{kind} of the plugin {name} must be {{"name": function_or_object}}.')
     if not tables:
         raise PluginError(
-            f"The plugin {name} names neither systems nor metrics: end it with "
+            f"The plugin {name} has neither systems nor metrics. End it with "
             'SYSTEMS = {"name": function_or_object} or METRICS = {"name": function}.'
         )
     return {kind: dict(table) for kind, table in tables.items()}

@@ -1,1 +1,1 @@
-"""Systems: what writes a summary of n words for an article."""
+"""Systems, which write summaries of n words for articles."""

@@ -25,7 +25,7 @@ from nws.core.systems.importance import (
 from nws.core.systems.system import Document, Draft, UsualSystem
 from nws.core.text.length import LengthUnit, fitting, room
 
-# From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
+# Functions from an article and its unit sentence vectors, (sentences, dimensions), to importances, (sentences,).
 IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
     "textrank": lambda _, vectors: textrank(vectors),
     "centroid": lambda _, vectors: centroid_similarity(vectors),
@@ -37,7 +37,7 @@ IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True, slots=True)
 class _OfEncoder(UsualSystem):
-    """Base of the systems that ask for the vectors of one encoder, by its name."""
+    """Base of systems that use the vectors of one encoder, by its name."""
 
     encoder: str
 
@@ -51,8 +51,8 @@ class ChunkSystem(_OfEncoder):
     """Chunks ranked by the importance of their sentence and by their own similarity to the document.
 
     Attributes:
-        importance: of sentences, a name in `IMPORTANCE`.
-        name: the signature, e.g. `textrank`; None where the signature names encoder and importance.
+        importance: the importance of sentences, a name in `IMPORTANCE`.
+        name: the signature, such as `textrank`; None if the signature names encoder and importance.
     """
 
     importance: str
@@ -90,11 +90,11 @@ class LeadChunks(_OfEncoder):
 
 
 CANDIDATE_CHUNKS = 40
-"""The number of chunks that the search chooses from: those with the highest scores by themselves."""
+"""The number of chunks, those with the highest scores of their own, that the search chooses from."""
 LEAD_SENTENCES = 3
 """The number of first sentences that `lead3-search` compares summaries with."""
 
-# From texts to the score of each.
+# A function from texts to the score of each.
 Objective = Callable[[Sequence[str]], list[float]]
 
 
@@ -102,7 +102,7 @@ Objective = Callable[[Sequence[str]], list[float]]
 class LeadSearch(UsualSystem):
     """Greedy search for the n words with the highest BERTScore F1 against the article's first three sentences.
 
-    It is the search of `Oracle` with the beginning of the article in place of the reference.
+    It is the search of `Oracle`, with the beginning of the article instead of the reference.
     """
 
     signature: ClassVar[str] = "lead3-search"
@@ -116,7 +116,7 @@ class LeadSearch(UsualSystem):
 
 
 def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[int]:
-    """The `CANDIDATE_CHUNKS` chunks with the highest scores by themselves, in document order; of equals the first."""
+    """Return the `CANDIDATE_CHUNKS` chunks with the highest own scores, in document order; the first of equals."""
     scores = objective([chunk.text for chunk in article.chunks])
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
     return sorted(order[:CANDIDATE_CHUNKS])
@@ -129,15 +129,15 @@ def greedy(
     lengths: Sequence[int],
     unit: LengthUnit = "words",
 ) -> dict[int, str]:
-    """Greedy searches for summaries of each length: each step adds the candidate that raises the objective most.
+    """Search greedily for a summary of each length: each step adds the candidate that raises the objective most.
 
-    The searches at all n have the same first steps, until a chunk has to be cut to fit. So they run side by side, and
-    each step scores the texts of all n at once. The objective should cache the scores of texts. If all candidates
-    together have fewer than n words, the article's first other words are added. A search for n characters ends where no
+    The searches for all n have the same first steps, until a chunk has to be cut to fit. So they run at the same time,
+    and each step scores the texts of all n together. The objective should cache the scores of texts. If all candidates
+    together have fewer than n words, the article's first other words are added. A search for n characters ends when no
     word of a candidate fits.
 
     Returns:
-        the summary by n, its words in document order.
+        The summary by n, with its words in document order.
     """
     taken: dict[int, frozenset[int]] = dict.fromkeys(lengths, frozenset())
     while extensions := {
@@ -156,7 +156,7 @@ def greedy(
 def _extensions(
     article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int, unit: LengthUnit
 ) -> Iterator[frozenset[int]]:
-    """The positions `taken` with those of one more chunk, cut to fit; nothing where the summary is full."""
+    """Yield the positions `taken` with those of one more chunk, cut to fit; nothing if the summary is full."""
     left = room(n, unit) - taken_room(article, taken, unit)
     if left <= 0:
         return

@@ -8,13 +8,13 @@ from nws.core.text.length import LengthUnit, cost, fitting, room
 
 
 def compose(article: SegmentedArticle, ranking: Iterable[int], n: int, unit: LengthUnit = "words") -> str:
-    """The best chunks that together have `n` words, in document order.
+    """Join the best chunks that together have `n` words, in document order.
 
     Chunks are taken in the order of `ranking` (indices into `article.chunks`, best first), but no text twice. The last
     one is cut to fit. If there are too few chunks, the article's other words are added from its beginning, so that the
     summary has fewer than `n` words only if the article does.
 
-    Where `n` counts characters, the first word that does not fit ends the summary, even if a later one would fit.
+    If `n` counts characters, the first word that does not fit ends the summary, even if a later one would fit.
     """
     taken: set[int] = set()
     texts: set[str] = set()
@@ -37,14 +37,14 @@ def compose(article: SegmentedArticle, ranking: Iterable[int], n: int, unit: Len
 
 
 def taken_room(article: SegmentedArticle, positions: Iterable[int], unit: LengthUnit) -> int:
-    """The room in a summary that the words at these positions take, in `unit`."""
+    """Return the room that the words at these positions take in a summary, in `unit`."""
     return sum(cost(article.words[position], unit) for position in positions)
 
 
 def filled(article: SegmentedArticle, taken: Collection[int], n: int, unit: LengthUnit = "words") -> set[int]:
-    """The word positions `taken` and those of the first other words of the article, up to one that does not fit.
+    """Add the positions of the article's first other words to those `taken`, up to a word that does not fit.
 
-    It is for summaries that have too few chunks, and not for those whose next chunk did not fit into `n` characters.
+    This is for summaries with too few chunks, and not for those whose next chunk did not fit into `n` characters.
     """
     positions = set(taken)
     left = room(n, unit) - taken_room(article, taken, unit)
@@ -58,20 +58,20 @@ def filled(article: SegmentedArticle, taken: Collection[int], n: int, unit: Leng
 
 
 def words_at(article: SegmentedArticle, positions: Collection[int]) -> str:
-    """The words at these positions, in document order."""
+    """Join the words at these positions, in document order."""
     return " ".join(article.words[position] for position in sorted(positions))
 
 
 def first_sentences(article: SegmentedArticle, count: int) -> str:
-    """The text of the first `count` sentences, or of all if there are fewer."""
+    """Return the text of the first `count` sentences, or of all if there are fewer."""
     return " ".join(sentence.text for sentence in article.sentences[:count])
 
 
 def adjacent_share(positions: Sequence[int]) -> float:
-    """The share of neighbours in a summary that are neighbours in the article, in [0, 1]; 1 for fewer than two words.
+    """Return the share of neighbours in a summary that are neighbours in the article, in [0, 1]; 1 without neighbours.
 
     Args:
-        positions: of the summary's words in the article, rising.
+        positions: the positions of the summary's words in the article, in rising order.
     """
     pairs = list(itertools.pairwise(positions))
     return sum(after - before == 1 for before, after in pairs) / len(pairs) if pairs else 1.0

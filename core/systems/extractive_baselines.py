@@ -1,8 +1,8 @@
 """The extractive baselines by name, and the classes of those that use only the words of the article.
 
 A name stands for the same method in every run, and the run records its encoder. The beginning of an article is a strong
-baseline in news, where the most important comes first. The random baselines show how much n arbitrary words of the
-article keep.
+baseline in news, where the most important facts come first. The random baselines show how much content n arbitrary
+words of the article keep.
 """
 
 import pkgutil
@@ -31,22 +31,22 @@ BASELINES = {
     "person": "nws.core.systems.rulers:Person",
     "other-article": "nws.core.systems.rulers:OtherArticle",
 }
-"""`module:class` by name. Each class is a frozen dataclass that follows `System`, and is imported when it is made."""
+"""`module:class` by name. Each class is a frozen dataclass that follows `System`, and is imported when it is used."""
 # Rulers do not take their words from the article.
 _NO_RIVALS = ("oracle", *RULERS)
 
 
 def make_baseline(name: str, encoder: str, seed: int) -> System:
-    """The system of a name in `BASELINES`, with values for the fields of its class.
+    """Make the system of a name in `BASELINES`.
 
     Args:
-        name: becomes the fields `name` and `importance`.
-        encoder: the encoder's name, for the field `encoder`.
-        seed: for the field `seed`.
+        name: the name, which is also the value of the fields `name` and `importance`.
+        encoder: the name of the encoder, the value of the field `encoder`.
+        seed: the value of the field `seed`.
     """
     given: dict[str, Any] = {"name": name, "importance": name, "encoder": encoder, "seed": seed}
     if name == "oracle":
-        # All other baselines, whether the run has them or not: the oracle's numbers must not depend on that.
+        # All other baselines, even those that the run does not have, so that the oracle's numbers do not depend on it.
         given["rivals"] = tuple(make_baseline(rival, encoder, seed) for rival in BASELINES if rival not in _NO_RIVALS)
     kind = pkgutil.resolve_name(BASELINES[name])
     system: System = kind(**{field.name: given[field.name] for field in fields(kind)})
@@ -69,7 +69,7 @@ class Lead(UsualSystem):
 class Lead3(UsualSystem):
     """The first three sentences, uncut and cut to n (See et al. 2017, section 5).
 
-    Where they have fewer than n words, the words that follow them make up for it.
+    If they have fewer than n words, the words after them are added.
     """
 
     has_uncut: ClassVar[bool] = True
@@ -83,7 +83,7 @@ class Lead3(UsualSystem):
 
 
 RANDOM_DRAWS = 5
-"""The number of draws. With one, chance would affect everything that is compared with the baseline."""
+"""The number of draws. With one draw, chance would affect all comparisons with the baseline."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Importance of the sentences and chunks of an article: by vectors, by words and by place.
+"""The importance of the sentences and chunks of an article, by vectors, by words and by place.
 
-A word is what `core/text/length.py` counts, without the punctuation around it and in lower case, in any language. Stop
+Words are those of `core/text/length.py`, without the punctuation around them and in lower case, in any language. Stop
 words are not removed, as in both papers: TextRank counts all tokens, and the idf of LexRank gives frequent words little
 weight.
 """
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nws.core.article import SegmentedArticle
 
-if TYPE_CHECKING:  # `nws submit --help` must not wait for SciPy
+if TYPE_CHECKING:  # importing SciPy would delay `nws submit --help`
     from scipy import sparse
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,28 +27,29 @@ _WEIGHT_DECIMALS = 5
 
 
 def unit_rows(vectors: npt.NDArray[np.floating]) -> FloatArray:
-    """Rows scaled to length 1, (rows, dimensions) float64. A zero row stays zero."""
+    """Scale rows to length 1, (rows, dimensions) float64. A zero row stays zero."""
     matrix = vectors.astype(np.float64)
-    norms: FloatArray = np.sqrt((matrix * matrix).sum(axis=1, keepdims=True))  # as `np.linalg.norm`, without its copies
+    norms: FloatArray = np.sqrt((matrix * matrix).sum(axis=1, keepdims=True))  # `np.linalg.norm`, without its copies
     norms[norms == 0] = 1.0
     matrix /= norms
     return matrix
 
 
 def centroid(sentences: FloatArray) -> FloatArray:
-    """The mean of the unit sentence vectors of a document, scaled to length 1: (dimensions,)."""
+    """Return the mean of a document's unit sentence vectors, scaled to length 1, (dimensions,)."""
     direction: FloatArray = unit_rows(sentences.mean(axis=0, keepdims=True))[0]
     return direction
 
 
 def textrank(sentences: FloatArray) -> FloatArray:
-    """PageRank of the sentences on their cosine graph (Mihalcea & Tarau 2004, with cosine for word overlap).
+    """Compute the PageRank of sentences on their cosine graph (Mihalcea & Tarau 2004, with cosines for word overlap).
 
     Args:
-        sentences: unit vectors, (sentences, dimensions).
+        sentences: the unit vectors, (sentences, dimensions).
 
     Returns:
-        (sentences,), summing to 1. Negative cosines are no edge; a sentence without edges spreads its weight evenly.
+        The ranks, (sentences,), which sum to 1. Negative cosines give no edge. A sentence without edges spreads its
+        weight evenly.
     """
     weights = np.maximum(sentences @ sentences.T, 0.0)
     np.fill_diagonal(weights, 0.0)
@@ -56,10 +57,10 @@ def textrank(sentences: FloatArray) -> FloatArray:
 
 
 def pagerank(graph: "FloatArray | sparse.csr_matrix") -> FloatArray:
-    """The rank of each node of a symmetric graph, (nodes,), summing to 1; damping 0.85 (Brin & Page 1998).
+    """Compute the rank of each node of a symmetric graph, (nodes,), with sum 1 and damping 0.85 (Brin & Page 1998).
 
     Args:
-        graph: the weights of the edges, (nodes, nodes), dense or sparse, none negative. A node without edges spreads
+        graph: the weights of the edges, (nodes, nodes), dense or sparse, and not negative. A node without edges spreads
             its rank evenly.
     """
     count = graph.shape[0]
@@ -76,39 +77,39 @@ def pagerank(graph: "FloatArray | sparse.csr_matrix") -> FloatArray:
 
 
 def centroid_similarity(sentences: FloatArray) -> FloatArray:
-    """Cosine of each sentence with the document centroid, (sentences,)."""
+    """Return the cosine of each sentence with the document centroid, (sentences,)."""
     return sentences @ centroid(sentences)
 
 
 def chunk_weights(
     importance: FloatArray, chunk_similarity: FloatArray, sentence_of_chunk: npt.NDArray[np.int64]
 ) -> FloatArray:
-    """Weight of each chunk: its sentence's importance plus its own similarity to the document, in equal parts.
+    """Compute the weight of each chunk: its sentence's importance plus its own similarity to the document.
 
-    Both are standardised over the article (mean 0, deviation 1), since TextRank lies near 1/sentences and cosines
+    Both are standardised over the article (mean 0, deviation 1), since TextRank is near 1/sentences and cosines are
     near 0.5, and a plain sum or product would ignore one of them.
 
     Args:
-        importance: of each sentence, (sentences,).
-        chunk_similarity: cosine of each chunk with the document centroid, (chunks,).
-        sentence_of_chunk: index of each chunk's sentence, (chunks,).
+        importance: the importance of each sentence, (sentences,).
+        chunk_similarity: the cosine of each chunk with the document centroid, (chunks,).
+        sentence_of_chunk: the index of each chunk's sentence, (chunks,).
     """
     return rounded(standardised(importance)[sentence_of_chunk] + standardised(chunk_similarity))
 
 
 def rounded(weights: FloatArray) -> FloatArray:
-    """Weights rounded to `_WEIGHT_DECIMALS`, so that they do not depend on the batch."""
+    """Round weights to `_WEIGHT_DECIMALS`, so that they do not depend on the batch."""
     return np.round(weights, _WEIGHT_DECIMALS)
 
 
 def ranking(weights: FloatArray) -> list[int]:
-    """Indices from the highest weight to the lowest; of equals the earlier first."""
+    """Return the indices from the highest weight to the lowest; the first of equals comes first."""
     order: list[int] = np.argsort(-weights, kind="stable").tolist()
     return order
 
 
 def standardised(values: FloatArray) -> FloatArray:
-    """Values scaled to mean 0 and standard deviation 1; zeros where they are all equal."""
+    """Scale values to mean 0 and standard deviation 1; zeros if they are all equal."""
     if not len(values):
         return values
     deviation = values.std()
@@ -123,19 +124,19 @@ _COSINE_DECIMALS = 9
 
 
 def sentence_words(article: SegmentedArticle) -> list[list[str]]:
-    """The words of each sentence in lower case, with repeated ones."""
+    """Return the words of each sentence in lower case, with repetitions."""
     sentences = (article.words[sentence.start : sentence.end] for sentence in article.sentences)
     return [[word.casefold() for word in words] for words in sentences]
 
 
 def textrank_words(sentences: Sequence[Sequence[str]]) -> FloatArray:
-    """PageRank of the sentences on the graph of their common words (Mihalcea & Tarau 2004, section 4).
+    """Compute the PageRank of sentences on the graph of their common words (Mihalcea & Tarau 2004, section 4).
 
-    The weight of an edge is the number of distinct words two sentences share, over the sum of the logs of their lengths
-    in words. Two sentences of one word each (a sum of 0) have no edge.
+    The weight of an edge is the number of distinct words that two sentences share, over the sum of the logs of their
+    lengths in words. Two sentences of one word each (a sum of 0) have no edge.
 
     Returns:
-        (sentences,), summing to 1. A sentence without edges spreads its weight evenly.
+        The ranks, (sentences,), which sum to 1. A sentence without edges spreads its weight evenly.
     """
     occurs = term_counts(sentences).sign()
     shared: FloatArray = (occurs @ occurs.T).toarray()
@@ -147,14 +148,15 @@ def textrank_words(sentences: Sequence[Sequence[str]]) -> FloatArray:
 
 
 def lexrank(sentences: Sequence[Sequence[str]]) -> FloatArray:
-    """PageRank of the sentences on the graph of similar sentences (LexRank with threshold, Erkan & Radev 2004).
+    """Compute the PageRank of sentences on the graph of similar sentences (LexRank with threshold, Erkan & Radev 2004).
 
-    Sentences are vectors of tf-idf (tf a count, idf the log of all over those with the word); two are neighbours if the
-    cosine is above `LEXRANK_THRESHOLD`. Every sentence is its own neighbour, too, as in the paper. The paper takes
-    idf from a collection; here the article's sentences are the collection, since one article is all a system sees.
+    Sentences are vectors of tf-idf. tf is a count, and idf the log of the number of sentences over those with the word.
+    Two sentences are neighbours if their cosine is above `LEXRANK_THRESHOLD`, and every sentence is its own neighbour,
+    as in the paper. The paper takes idf from a collection. Here the article's sentences are the collection, since a
+    system sees only one article.
 
     Returns:
-        (sentences,), summing to 1. A sentence without other neighbours has 1/sentences.
+        The ranks, (sentences,), which sum to 1. A sentence without other neighbours has 1/sentences.
     """
     from scipy import sparse
 
@@ -170,15 +172,15 @@ def lexrank(sentences: Sequence[Sequence[str]]) -> FloatArray:
 
 
 def position(sentences: int) -> FloatArray:
-    """The importance of a sentence by its place: evenly from 1 for the first to 1/sentences for the last, (sentences,).
+    """Return the importance of each sentence by its place, from 1 for the first to 1/sentences for the last.
 
-    It is the positional value of MEAD (Radev et al. 2004) but for its scale, which standardising removes.
+    It is the positional value of MEAD (Radev et al. 2004), except for its scale, which standardising removes.
     """
     return np.arange(sentences, 0, -1, dtype=np.float64) / sentences
 
 
 def term_counts(sentences: Sequence[Sequence[str]]) -> "sparse.csr_array":
-    """The count of each word in each sentence, (sentences, distinct words) float64."""
+    """Count each word in each sentence, (sentences, distinct words) float64."""
     from scipy import sparse
 
     columns: dict[str, int] = {}

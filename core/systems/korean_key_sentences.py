@@ -1,13 +1,13 @@
 """Keywords and key sentences of Korean texts, by KR-WordRank and by TextRank, and the recall of keywords in sentences.
 
-TextRank is on morphemes and a sparse graph (Mihalcea & Tarau 2004, "TextRank: Bringing Order into Texts", sections 4
-and 3). KR-WordRank (Kim, Cho & Kang 2014) needs no morpheme analyser. The package krwordrank computes it:
+TextRank uses morphemes and a sparse graph (Mihalcea & Tarau 2004, "TextRank: Bringing Order into Texts", sections 4 and
+3). KR-WordRank (Kim, Cho & Kang 2014) needs no morpheme analyser. The package krwordrank computes it:
 
-* `KRWordRank(min_count=5, max_length=10).extract(documents, beta=0.85, max_iter=10)` ranks the keywords. They are
-  left parts of words, without the endings that follow them.
+* `KRWordRank(min_count=5, max_length=10).extract(documents, beta=0.85, max_iter=10)` ranks the keywords. They are the
+  left parts of words, without their endings.
 * `make_vocab_score` (without the stop words, square roots of ranks), `MaxScoreTokenizer` and `keysentence` choose the
-  sentences whose keywords are nearest to the vector of the 100 best ones. `summarize_with_sentences` does the same with
-  its defaults, but for `diversity` and `penalty`. Here the keywords are ranked once for any number of sentences.
+  sentences whose keywords are nearest to the vector of the 100 best keywords. `summarize_with_sentences` does the same
+  with its defaults, except for `diversity` and `penalty`. Here the keywords are ranked only once.
 """
 
 import hashlib
@@ -25,30 +25,30 @@ from nws.core.systems.importance import DAMPING, pagerank
 from nws.core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from nws.core.text.tokenizers import Tokenizer
 
-# The characters of a sentence of a fit length, as in the example of krwordrank's documentation.
+# The least and the most characters of a suitable sentence, from the example in krwordrank's documentation.
 SHORTEST, LONGEST = 25, 80
 # Cosines that should be equal differ by about 1e-16.
 _ROUNDING = 1e-9
 
 
 def length_penalty(sentence: str) -> int:
-    """0 for a sentence of 25 to 80 characters (spaces count), 1 for any other: it comes after all that fit."""
+    """Return 0 for a sentence of 25 to 80 characters, with spaces, and 1 for any other, which comes after all these."""
     return 0 if SHORTEST <= len(sentence) <= LONGEST else 1
 
 
 def distinct(documents: Iterable[str]) -> list[str]:
-    """The distinct documents in their order. Of those that differ only in white space, the first is kept."""
+    """Return the distinct documents in their order. Of documents that differ only in white space, the first is kept."""
     return list({" ".join(document.split()): document for document in reversed(list(documents))}.values())[::-1]
 
 
 def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversity: float) -> list[int]:
-    """The rows in `order` without those whose cosine distance to an earlier one is below `diversity`.
+    """Return the rows in `order`, without rows whose cosine distance to an earlier one is below `diversity`.
 
     Args:
-        vectors: of the sentences, (sentences, terms); those in `order` are not zero.
-        order: of rows, the best first, each once.
-        count: the number of rows; fewer are returned where no more are far enough apart.
-        diversity: the least distance, in [0, 1]; 0 leaves none out.
+        vectors: the vectors of the sentences, (sentences, terms); those in `order` are not zero.
+        order: the rows, the best first, each once.
+        count: the number of rows; fewer are returned if no more are far enough apart.
+        diversity: the least distance, in [0, 1]; 0 leaves no row out.
     """
     lengths = scipy.sparse.linalg.norm(vectors.astype(np.float64), axis=1)
     unit = (sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ vectors).tocsr()
@@ -65,30 +65,30 @@ def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversi
 
 
 def share_found(keywords: Set[str], present: Set[str]) -> float:
-    """Keyword recall: the share of the keywords that are in the key sentences, in [0, 1]; 0 without keywords.
+    """Return keyword recall: the share of the keywords that are in the key sentences, in [0, 1]; 0 without keywords.
 
-    It is ROUGE-1 recall with the set of keywords as the reference. It grows with the number of sentences, so methods
-    are compared at equal numbers.
+    It is ROUGE-1 recall with the set of keywords as the reference. It grows with the number of sentences, so compare
+    methods at equal numbers.
     """
     return len(keywords & present) / len(keywords) if keywords else 0.0
 
 
 MIN_DOCUMENTS = 2
 MIN_SIMILARITY = 0.3
-# A morpheme of a larger share of the documents would join all of them, and hardly any rank would differ.
+# A morpheme in a larger share of the documents would connect all of them, and ranks would hardly differ.
 MAX_SHARE = 0.1
-# A morpheme of no more documents than this is never too frequent.
+# A morpheme in no more documents than this is never too frequent.
 ALWAYS_ALLOWED = 50
 _ROWS = 512
-# Ranks (times the number of sentences) are equal if they are so to this many decimals.
+# Ranks (times the number of sentences) count as equal if they agree to this many decimals.
 RANK_DECIMALS = 9
 
 TEXTRANK_KEYWORDS = f"keywords:{','.join(NOUNS_AND_ADJECTIVES)};window:2;edges:unweighted;damping:{DAMPING}"
-"""All options of the keywords, besides the version of Kiwi."""
+"""All options of the keywords, except the version of Kiwi."""
 
 
 def textrank_signature(tokenizer: Tokenizer, diversity: float) -> str:
-    """The method and every option that changes its sentences."""
+    """Return the signature: the method, and every option that changes its sentences."""
     return (
         f"textrank|{tokenizer.signature}|min_count:{MIN_DOCUMENTS}|max_share:{MAX_SHARE}"
         f"|min_sim:{MIN_SIMILARITY}|damping:{DAMPING}|diversity:{diversity}|length:{SHORTEST}-{LONGEST}"
@@ -97,16 +97,16 @@ def textrank_signature(tokenizer: Tokenizer, diversity: float) -> str:
 
 
 def textrank_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, diversity: float) -> list[str]:
-    """The documents of the highest rank in the graph of all distinct documents, the best first.
+    """Return the documents with the highest ranks in the graph of all distinct documents, the best first.
 
-    A document is taken only if it has an edge, and its cosine distance (of sets of morphemes) to all earlier ones is at
-    least `diversity`. Those that are too long or too short come last. Of equal ones the first comes first.
+    A document is chosen only if it has an edge, and if its cosine distance (of sets of morphemes) to all earlier ones
+    is at least `diversity`. Documents that are too long or too short come last. The first of equals comes first.
 
     Args:
         documents: sentences or short texts.
-        tokenizer: splits them into morphemes.
-        count: the number of sentences; fewer where there are no more.
-        diversity: in [0, 1].
+        tokenizer: the tokenizer that splits them into morphemes.
+        count: the number of sentences; fewer are returned if there are no more.
+        diversity: the least distance, in [0, 1].
     """
     candidates = distinct(documents)
     if not candidates:
@@ -116,16 +116,16 @@ def textrank_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: in
     ranks = np.round(pagerank(graph) * len(candidates), RANK_DECIMALS)
     penalties = np.array([length_penalty(document) for document in candidates])
     has_edge = graph.getnnz(axis=1) > 0
-    # lexsort is stable, so of equal documents the first comes first.
+    # lexsort is stable, so the first of equal documents comes first.
     order = [row for row in np.lexsort((-ranks, penalties)).tolist() if has_edge[row]]
     return [candidates[row] for row in spread(vectors, order, count, diversity)]
 
 
 def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-    """The tokens that occur in each document, (documents, tokens) of 0 and 1 in float64.
+    """Return which tokens occur in each document, (documents, tokens), as 0 and 1 in float64.
 
-    Tokens of one document are left out, which join none, and so are those of more than 50 documents and more than a
-    tenth of all.
+    Tokens in only one document are left out, since they connect none, and so are tokens in more than 50 documents and
+    more than a tenth of all.
     """
     occurs_in = Counter(token for document in documents for token in set(document))
     most = max(ALWAYS_ALLOWED, MAX_SHARE * len(documents))
@@ -138,9 +138,10 @@ def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
 
 
 def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The number of tokens that two documents share, over the sum of the logs of theirs: (documents, documents).
+    """Return the number of tokens that two documents share, over the sum of the logs of their numbers of tokens.
 
-    There are no loops, and no edges below 0.3. A document with one token has no edge (its log is 0).
+    The graph, (documents, documents), has no loops, and no edges below 0.3. A document with one token has no edge,
+    since its log is 0.
     """
     sizes = np.diff(vectors.indptr)
     logs = np.log(np.maximum(sizes, 2))
@@ -157,11 +158,11 @@ def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 def textrank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
-    """Morphemes and their ranks, the highest first, without the stop words. All ranks sum to the number of morphemes.
+    """Rank morphemes, the highest first, without the stop words. All ranks sum to the number of morphemes.
 
-    The nodes are nouns and adjectives, which were best in the paper. Two have an edge if they are neighbours in a
-    document without the other morphemes: between two Korean nouns there is nearly always a particle. Of equal morphemes
-    the one that occurs first comes first.
+    The nodes are nouns and adjectives, which were best in the paper. Two have an edge if they are neighbours once all
+    other morphemes are left out, since there is nearly always a particle between two Korean nouns. The first of equals
+    comes first.
 
     Raises:
         NwsError: kiwipiepy is not installed.
@@ -187,7 +188,7 @@ VECTOR_KEYWORDS = 100
 
 
 def wordrank_signature(stopwords: Collection[str], diversity: float) -> str:
-    """The method and every option that changes its keywords or sentences.
+    """Return the signature: the method, and every option that changes its keywords or sentences.
 
     Raises:
         NwsError: the package is missing.
@@ -200,7 +201,7 @@ def wordrank_signature(stopwords: Collection[str], diversity: float) -> str:
 
 
 def wordrank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
-    """The keywords and their ranks, the highest first, without the stop words.
+    """Rank the keywords, the highest first, without the stop words.
 
     A repeated document counts each time.
 
@@ -219,8 +220,8 @@ def wordrank_keywords(documents: Sequence[str], stopwords: Collection[str] = fro
     keywords = {word: rank for word, rank in sorted(ranks.items(), key=lambda item: -item[1]) if word not in stopwords}
     if not keywords:
         raise CorpusError(
-            f"KR-WordRank finds no keyword in {len(documents)} documents, stop words left out: a part of a word with "
-            f"two or more characters has to occur {MIN_COUNT} times, beside other words. Give it more text."
+            f"KR-WordRank finds no keyword in {len(documents)} documents, apart from stop words. A keyword is a part "
+            f"of a word with two or more characters that occurs {MIN_COUNT} times, beside other words. Give more text."
         )
     return keywords
 
@@ -228,18 +229,18 @@ def wordrank_keywords(documents: Sequence[str], stopwords: Collection[str] = fro
 def wordrank_sentences(
     keywords: Mapping[str, float], documents: Sequence[str], count: int, diversity: float
 ) -> list[str]:
-    """The documents whose keywords are most like the 100 best keywords as a whole, the best first.
+    """Return the documents whose keywords are most like the 100 best keywords as a whole, the best first.
 
     The similarity is the cosine between a document's binary keyword vector and that of the square roots of the ranks. A
-    document is taken once, and only if it has a keyword and its cosine distance to all earlier ones is at least
-    `diversity`. (The package goes on with other documents where there are no more of these.) Those that are too long or
-    too short come last. Of equal ones the first comes first.
+    document is chosen once, and only if it has a keyword, and if its cosine distance to all earlier ones is at least
+    `diversity`. (The package goes on with other documents if there are no more of these.) Documents that are too long
+    or too short come last. The first of equals comes first.
 
     Args:
-        keywords: of `wordrank_keywords`.
+        keywords: the keywords of `wordrank_keywords`.
         documents: sentences or short texts.
-        count: the number of sentences; fewer where there are no more.
-        diversity: in [0, 1].
+        count: the number of sentences; fewer are returned if there are no more.
+        diversity: the least distance, in [0, 1].
 
     Raises:
         ImportError: the package is missing.
@@ -252,14 +253,14 @@ def wordrank_sentences(
     candidates = distinct(documents)
     holds_keyword = vectorizer.vectorize(candidates).getnnz(axis=1) > 0
     candidates = [document for document, holds in zip(candidates, holds_keyword, strict=True) if holds]
-    if not candidates:  # all keywords are longer than the tokenizer's 10 characters
+    if not candidates:  # all keywords have more than the tokenizer's 10 characters
         return []
     sentences = keysentence(scores, candidates, tokenize, min(count, len(candidates)), diversity, length_penalty)
     return [sentences[row] for row in spread(vectorizer.vectorize(sentences), range(len(sentences)), count, diversity)]
 
 
 def stopwords_text(stopwords: Collection[str]) -> str:
-    """The number of stop words, and a hash that identifies them."""
+    """Describe stop words by their number and a hash."""
     if not stopwords:
         return "no"
     return f"{len(stopwords)},sha256-{hashlib.sha256(','.join(sorted(stopwords)).encode()).hexdigest()[:12]}"

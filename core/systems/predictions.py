@@ -1,6 +1,6 @@
 """Predictions: summaries from a file, one for each article, as a system; and the rows of such files.
 
-The fields of these files may have usual names, or those of batches and of lm-eval; or there are only lines.
+The fields of these files may have the usual names, or those of batches and of lm-eval. A file may also have only lines.
 """
 
 import contextlib
@@ -41,9 +41,9 @@ _PAIRS = (
     *((key, text) for key in ("doc.id", "doc_id") for text in ("filtered_resps.0.0", "filtered_resps.0", "resps.0.0")),
 )
 WRITTEN = "summary"
-"""The field of the texts that `nws write` has written. Where a row has a `prediction`, it is one of references."""
+"""The field with texts of `nws write`. If a row also has a `prediction`, this field has a reference."""
 USUAL = tuple(dict.fromkeys((*(field for pair in _PAIRS for field in pair), WRITTEN, SYSTEM_FIELD, *KEY_FIELDS)))
-"""What the fields of keys, predictions and systems are called."""
+"""The usual names of the fields with keys, predictions and systems."""
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 
 
@@ -52,12 +52,12 @@ class PredictionsSpec:
     """A file of predictions, and the name of its system.
 
     Attributes:
-        name: of the system; of several systems in the file, each has its own name.
+        name: name of the system; if the file has several systems, each has its own name.
         file: JSONL, CSV or Parquet, or a text with a prediction on each line, see `read_predictions`.
         sha256: 64 hex digits of the file's bytes; "" while the file has not been read.
         id_field: field of the articles' keys, such as `doc.id`; default: a usual name.
         prediction_field: field of the predictions; default: a usual name.
-        systems: of several systems in the file, those that take part; none: all of them.
+        systems: the systems that take part, if the file has several; none means all.
 
     Raises:
         RecipeError: no system can have this name.
@@ -78,7 +78,7 @@ class PredictionsSpec:
 
 
 def parse_predictions(text: str) -> PredictionsSpec:
-    """The value of `--predictions`: `file`, whose system has the file's name without its ending, or `name=file`.
+    """Parse a value of `--predictions`: `file`, whose system has the file's name without its ending, or `name=file`.
 
     Raises:
         RecipeError: no system can have this name.
@@ -92,14 +92,14 @@ class Predictions(UsualSystem):
     """A system whose texts come from a file. They are used uncut, and cut to n like those of a generator.
 
     Attributes:
-        name: of the system.
-        sha256: of the file. It is in the `repr`, by which runs are compared.
+        name: the name of the system.
+        sha256: the hash of the file. It is in the `repr`, by which runs are compared.
         texts: the predictions, on one line each, by the article's key. They are sent to the workers with the system.
-            None: it ends within its thoughts.
-        raw: what was written, where something of it is left out, by the article's key.
-        clean_outputs: what is left out.
-        parts: of predictions that are lists, their texts, by the article's key.
-        lists: what was read of such predictions.
+            None for one that ends within its thoughts.
+        raw: the raw texts of predictions from which something was removed, by the article's key.
+        clean_outputs: what was removed.
+        parts: the texts of predictions that are lists, by the article's key.
+        lists: the way in which such predictions were read.
     """
 
     has_uncut: ClassVar[bool] = True
@@ -117,7 +117,7 @@ class Predictions(UsualSystem):
         return self.name + cleaning_mark(self.clean_outputs) + LIST_MARKS[self.lists]
 
     def checked_row(self, article: Article) -> CheckedRow | None:
-        """What checks look at; None where there is no prediction for this article."""
+        """Return the row that checks look at; None if there is no prediction for this article."""
         key = article.key
         if key not in self.texts:
             return None
@@ -126,14 +126,14 @@ class Predictions(UsualSystem):
         return CheckedRow(key, article.text, article.references, self.texts[key], raw, parts)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """See `System`.
+        """Return the drafts, see `System`.
 
         Raises:
             CorpusError: there is no prediction for this article, or one that ends within its thoughts.
         """
         article = document.segmented.article
         if article.key not in self.texts:
-            raise CorpusError(f"The predictions {self.name} have none for article {article.key!r}.")
+            raise CorpusError(f"The predictions of {self.name} have none for article {article.key!r}.")
         text = self.texts[article.key]
         if text is None:
             raise CorpusError(f"The prediction of {self.name} for article {article.key!r} {CUT_THOUGHTS}")
@@ -153,12 +153,12 @@ def read_predictions(
     If its field `system` has several values, each value is a system of that name.
 
     Args:
-        path: of the file.
-        name: of the system, if the file has only one.
+        path: the path of the file.
+        name: the name of the system, if the file has only one.
         named: see `prediction_rows`.
-        with_keys: where the file is a text, what gives each line the `id` of its article.
-        clean_outputs: what is left out of predictions.
-        lists: what is read of predictions that are lists.
+        with_keys: a function that gives each line the `id` of its article, if the file is a text.
+        clean_outputs: what to remove from predictions.
+        lists: the way to read predictions that are lists.
 
     Raises:
         CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field, or
@@ -172,9 +172,9 @@ def read_predictions(
     systems = by_system(path, prediction_rows(path, rows, named or {}))
     found = [_predictions(path, system or name, sha256, own, clean_outputs, lists) for system, own in systems.items()]
     if not found[0].texts:
-        raise CorpusError(f"{path} holds no prediction.")
+        raise CorpusError(f"{path} has no prediction.")
     if content_sha256(path) != sha256:
-        raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
+        raise CorpusError(f"{path} was changed while it was read. Try again when it is complete.")
     return found
 
 
@@ -192,7 +192,7 @@ def _predictions(
             require_summary_length(text or "")
             text = None if text is None else " ".join(text.split())
             if texts.setdefault(key, text) != text:
-                raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
+                raise CorpusError(f"{places[key]} has the id {key!r}, too. Keep one of the rows.")
         places.setdefault(key, place)
         raws |= {key: raw} if raw else {}
         several = texts_in(row[TEXT_FIELD], TEXT_FIELD)
@@ -201,22 +201,22 @@ def _predictions(
 
 
 def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, str | None]) -> Iterator[PlacedRow]:
-    """Rows in which the key is the field `id` and the text `prediction`, too, wherever it stands.
+    """Yield rows with the key in the field `id` and the text in `prediction`, whatever their fields are.
 
-    A request of a batch that failed, or wrote nothing, is none of them: its article has no prediction.
+    A request of a batch that failed, or wrote nothing, is left out: its article has no prediction.
 
     Args:
-        file: what they are rows of, for errors.
-        rows: as they are.
-        named: by `id`, `prediction` or another name that the rows are to have, the field that holds it. Of the first
-            two, None is the first usual one.
+        file: the file of the rows, for errors.
+        rows: the rows as they are.
+        named: the field that has `id`, `prediction` or another value, by the name that the rows get. For the first two,
+            None stands for the first usual name.
 
     Raises:
         CorpusError: a row lacks a field that is named, or has none for its prediction.
     """
     first_filter = None
     for place, row in rows:
-        if "filtered_resps" in row:  # lm-eval has each answer once for each filter
+        if "filtered_resps" in row:  # lm-eval repeats each answer for each filter
             first_filter = first_filter or row.get("filter")
             if row.get("filter") != first_filter:
                 continue
@@ -225,11 +225,11 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
             keys = [(KEY_FIELD, row[name]) for name in KEY_FIELDS if name in row]
             renamed = row | dict(keys[:1]) | _usual(row) | found
             if TEXT_FIELD not in renamed and WRITTEN in row:
-                renamed |= {TEXT_FIELD: row[WRITTEN], WRITTEN: None}  # it is no reference of its own
+                renamed |= {TEXT_FIELD: row[WRITTEN], WRITTEN: None}  # it must not be its own reference
             if TEXT_FIELD not in renamed and "custom_id" not in row:
                 fields = ", ".join(map(str, row))
                 raise CorpusError(
-                    f"Field {TEXT_FIELD!r} is missing; the fields are: {fields}. Name the right one.",
+                    f"Field {TEXT_FIELD!r} is missing. The fields are: {fields}. Name the right one.",
                     settings=("prediction_field",),
                 )
         if renamed.get(TEXT_FIELD) or "custom_id" not in row:
@@ -237,7 +237,7 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
 
 
 def by_system(file: Path, rows: Iterable[PlacedRow]) -> dict[str, list[PlacedRow]]:
-    """Split rows by their field `system`, if it has several values. Else all of them stand under "".
+    """Split rows by their field `system`, if it has several values. Otherwise all rows stand under "".
 
     Raises:
         CorpusError: the field has several values, but no name in a row (named by its line).
@@ -253,7 +253,7 @@ def by_system(file: Path, rows: Iterable[PlacedRow]) -> dict[str, list[PlacedRow
 
 
 def _usual(row: Row) -> Row:
-    """The key and the text of a row under the names that NWS has for them."""
+    """Return the key and the text of a row under NWS's names for them."""
     for key, text in _PAIRS:
         with contextlib.suppress(CorpusError):  # it is not there
             return {KEY_FIELD: value_of(row, key), TEXT_FIELD: joined_parts(value_of(row, text))}

@@ -1,8 +1,8 @@
 """Bounds and rulers: texts made with the references, as a scale for what systems reach. They are not systems to choose.
 
-`Oracle` bounds the BERTScore F1 of the systems that it is compared with. Rulers are texts of people, as a scale for the
-content kept: two show what n words of a person keep, and one how much of an article its topic alone tells. Other scores
-take the best reference, so a ruler that is a reference is compared with itself there.
+`Oracle` bounds the BERTScore F1 of the systems that it is compared with. Rulers are texts of people, as a scale for
+content kept: two show what n words of a person keep, and one shows how much an article's topic alone keeps. Other
+scores take the best reference, so there a ruler that is a reference is compared with itself.
 """
 
 import itertools
@@ -27,7 +27,7 @@ RULERS = (REFERENCE_WORDS, PERSON, OTHER_ARTICLE)
 
 @dataclass(frozen=True, slots=True)
 class ReferenceWords(UsualSystem):
-    """The first n words of the first reference. Content kept is measured against it: all of it keeps 100 %."""
+    """The first n words of the first reference. The whole reference keeps 100 % of the content, by definition."""
 
     kind: ClassVar[SystemKind] = "oracle"
     signature: ClassVar[str] = REFERENCE_WORDS
@@ -38,14 +38,14 @@ class ReferenceWords(UsualSystem):
 
 @dataclass(frozen=True, slots=True)
 class Person(UsualSystem):
-    """The summary of another person: the second reference, uncut and its first n words."""
+    """The summary of another person: the second reference, uncut and cut to its first n words."""
 
     kind: ClassVar[SystemKind] = "oracle"
     has_uncut: ClassVar[bool] = True
     signature: ClassVar[str] = PERSON
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """See `System`.
+        """Return the drafts, see `System`.
 
         Raises:
             EmptyArticleError: the article has no second reference.
@@ -79,7 +79,7 @@ def _one_line(text: str) -> str:
 
 
 LIKELY_WINDOWS = 40
-"""The number of windows that `Oracle` tries at each n. All windows would take several times as long as all else."""
+"""The number of windows that `Oracle` tries at each n. All windows would take several times as long as the rest."""
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
@@ -87,8 +87,8 @@ _NO_LETTER = re.compile(r"[\W_]+")
 class Oracle(UsualSystem):
     """Greedy search for the n words with the highest BERTScore F1.
 
-    In each step, the chunk that raises F1 most is taken (Nallapati et al. 2017, section 3, with chunks in place of
-    sentences and BERTScore in place of ROUGE). The result is then compared with the summaries of `rivals` and with
+    In each step, the chunk that raises F1 most is taken (Nallapati et al. 2017, section 3, with chunks instead of
+    sentences and BERTScore instead of ROUGE). The result is then compared with the summaries of `rivals` and with
     `likely_windows`. The best of all is the oracle's summary, so the oracle is never below one of them.
     """
 
@@ -116,15 +116,15 @@ class Oracle(UsualSystem):
 
 
 def best(document: Document, texts: Sequence[str]) -> str:
-    """The text with the highest F1; of equals the first."""
+    """Return the text with the highest F1; the first of equals."""
     scores = document.f1(texts)
     return texts[max(range(len(texts)), key=scores.__getitem__)]
 
 
 def windows(text: str, n: int, unit: LengthUnit = "words") -> list[str]:
-    """All runs of n consecutive words of a text in order, or the whole text where it has fewer.
+    """Return all runs of n consecutive words of a text, in order, or the whole text if it has fewer.
 
-    In n characters a run has as many words as fit. The first run that reaches the end of the text is the last one.
+    With n characters, a run has as many words as fit. The first run that reaches the end of the text is the last one.
     """
     words = [text[start:end] for start, end in word_spans(text)]
     texts, end, used = [], 0, 0
@@ -142,10 +142,10 @@ def windows(text: str, n: int, unit: LengthUnit = "words") -> list[str]:
 
 
 def likely_windows(article: Article, n: int, unit: LengthUnit = "words") -> list[str]:
-    """The `LIKELY_WINDOWS` different windows that have most in common with a reference; of equals the first.
+    """Return the `LIKELY_WINDOWS` different windows that have most in common with a reference; the first of equals.
 
-    Common words and pairs of neighbouring words are counted, without case and punctuation. Only a window that is nearly
-    a copy of the reference scores higher than the search over chunks.
+    Common words and pairs of neighbouring words are counted, ignoring case and punctuation. Only a window that is
+    nearly a copy of the reference scores higher than the search over chunks.
     """
     references = [_words_and_pairs(reference) for reference in article.references]
     common: dict[str, int] = {}

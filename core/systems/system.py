@@ -12,10 +12,10 @@ from nws.core.text.length import UNCUT, LengthUnit, kept_to, length_of
 from nws.core.text.model_outputs import RAW
 from nws.core.types import SystemKind
 
-# From an anchor and texts to the BERTScore F1 of each text against the anchor
+# A function from an anchor and texts to the BERTScore F1 of each text against the anchor
 # (`nws.core.metrics.bertscore.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
-# From texts to the fluency of each (`nws.core.metrics.fluency`).
+# A function from texts to the fluency of each (`nws.core.metrics.fluency`).
 FluencyOf: TypeAlias = Callable[[Sequence[str]], list[float]]
 # Signatures of NWS's own systems have a "|".
 _NAME = re.compile(r"[\w.+-]{1,100}")
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w.+-]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One encoder's unit vectors of an article: of sentences, chunks and subtrees, (segments, dimensions) each."""
+    """One encoder's unit vectors of an article's sentences, chunks and subtrees, (segments, dimensions) each."""
 
     sentences: FloatArray
     chunks: FloatArray
@@ -31,24 +31,24 @@ class Embeddings:
 
 
 def split_vectors(article: SegmentedArticle, vectors: FloatArray) -> Embeddings:
-    """The vectors of `article.segments`, in this order, by what they are of."""
+    """Split the vectors of `article.segments` into those of sentences, chunks and subtrees."""
     chunks = len(article.sentences)
     subtrees = chunks + len(article.chunks)
     return Embeddings(vectors[:chunks], vectors[chunks:subtrees], vectors[subtrees:])
 
 
 def no_other() -> str:
-    """The reference of the nearest other article, where there is no other article."""
+    """Return "" as the reference of the nearest other article, for datasets without other articles."""
     return ""
 
 
 def no_fluency(texts: Sequence[str]) -> NoReturn:
-    """The fluency of texts, where the recipe names no language model.
+    """Refuse to measure fluency, because the recipe names no language model.
 
     Raises:
         RecipeError: always.
     """
-    raise RecipeError("Fluency is asked for, and the recipe names no causal language model: `fluency_model: smollm2`.")
+    raise RecipeError("Fluency needs a causal language model. Name one in the recipe: `fluency_model: smollm2`.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class Document:
 
     Attributes:
         segmented: the article.
-        embeddings: by the encoder's name.
-        f1: the BERTScore F1 of each text against the references. Only an oracle may use it.
-        anchored_f1: the BERTScore F1 of each text against an anchor, which is any text that the system chooses.
-        nearest: the reference of the most similar other article of the dataset, or "". Only a ruler may use it.
-        fluency: of each text, under the model that the recipe names.
-        length_unit: what the lengths of the summaries count.
+        embeddings: the embeddings by the encoder's name.
+        f1: a function for the BERTScore F1 of each text against the references. Only an oracle may use it.
+        anchored_f1: a function for the BERTScore F1 of each text against an anchor, any text that the system chooses.
+        nearest: a function for the reference of the most similar other article, or "". Only a ruler may use it.
+        fluency: a function for the fluency of each text, under the model that the recipe names.
+        length_unit: the unit of the summaries' lengths.
     """
 
     segmented: SegmentedArticle
@@ -79,11 +79,11 @@ class Draft:
     """A summary before it is scored.
 
     Attributes:
-        n: the number of words (or characters) asked for, `UNCUT` for none.
+        n: the number of words (or characters) that was asked for; `UNCUT` for none.
         text: the summary.
         redraws: more summaries of a system that draws at random. The stored scores are the means over `text` and these.
-        extra: what else is stored with it.
-        seconds: the time it took, where that was measured; otherwise its share of the time of its bundle is stored.
+        extra: further values that are stored with it.
+        seconds: the time it took, if that was measured. Otherwise its share of the time of its bundle is stored.
     """
 
     n: int
@@ -111,17 +111,17 @@ class System(Protocol):
 
     @property
     def has_uncut(self) -> bool:
-        """Whether it also has a summary of its own length, which is not cut."""
+        """Whether it also has an uncut summary, whose length it chooses."""
 
     @property
     def encoders(self) -> tuple[str, ...]:
         """The names of the encoders whose vectors it uses. The objects of plugins may lack this attribute."""
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """A draft of each length, in their order: exactly that many words, or all if the article has fewer.
+        """Write a draft of each length, in their order: exactly that many words, or all if the article has fewer.
 
-        Where `document.length_unit` is characters, a draft has at most that many, in whole words. A system that
-        `has_uncut` gives its uncut draft first.
+        If `document.length_unit` is characters, a draft has at most that many, in whole words. A system that
+        `has_uncut` returns its uncut draft first.
         """
 
 
@@ -134,15 +134,15 @@ class UsualSystem:
 
     @property
     def encoders(self) -> tuple[str, ...]:
-        """No encoder."""
+        """Return (), since most systems use no encoder."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizedArticle(Article):
-    """An article with summaries that are there: the signature of the system and the draft of each.
+    """An article with existing summaries: the signature of the system and the draft of each.
 
-    Where there is an `error`, it has none because of that.
+    If there is an `error`, the article has no summaries because of it.
     """
 
     drafts: tuple[tuple[str, Draft], ...] = field(compare=False, repr=False)
@@ -151,44 +151,44 @@ class SummarizedArticle(Article):
 
 @dataclass(frozen=True, slots=True)
 class Stored(UsualSystem):
-    """A system that repeats the stored summaries of the system `signature`, for a `SummarizedArticle`."""
+    """A system that returns the stored summaries of the system `signature` for a `SummarizedArticle`."""
 
     signature: str
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """The stored drafts, whatever the `lengths`; none for another article."""
+        """Return the stored drafts, whatever the `lengths`; none for an article without stored summaries."""
         return known_drafts(document.segmented.article, self.signature)
 
 
 def known_drafts(article: Article, signature: str) -> list[Draft]:
-    """The stored drafts of an article by a system."""
+    """Return the stored drafts of an article by a system."""
     drafts = article.drafts if isinstance(article, SummarizedArticle) else ()
     return [draft for system, draft in drafts if system == signature]
 
 
 def require_name(name: str) -> None:
-    """Refuse a name of a system of a plugin or of predictions that looks like a signature, or is too long for tables.
+    """Refuse a name for a plugin's system or predictions that looks like a signature, or is too long for tables.
 
     Raises:
         RecipeError: no system can have this name.
     """
     if not _NAME.fullmatch(name):
         raise RecipeError(
-            f"a system cannot be called {name!r}: a name has only letters, digits and . _ + -, 100 at most."
+            f"a system cannot be called {name!r}. A name has at most 100 characters: letters, digits and . _ + -."
         )
 
 
 def uncut_and_cut(
     text: str, lengths: Iterable[int], unit: LengthUnit = "words", extra: Mapping[str, float | str] | None = None
 ) -> list[Draft]:
-    """Drafts of a text as it is, and of its first words that fit into each length. The first has the raw text."""
+    """Return drafts of an uncut text, and of its first words that fit into each length. The first has the raw text."""
     extra = extra or {}
     of_cut = {name: value for name, value in extra.items() if name != RAW}
     return [Draft(UNCUT, text, extra=extra), *(Draft(n, kept_to(text, n, unit), extra=of_cut) for n in lengths)]
 
 
 def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str], unit: LengthUnit = "words") -> Draft:
-    """A draft of at most `n` words of a text that was written for `n`. The text's length is stored beside it."""
+    """Return a draft of at most `n` words of a text that was written for `n`. The text's length is stored with it."""
     counts = {f"{unit}_asked": n, f"{unit}_written": length_of(text, unit)}
     return Draft(n, kept_to(text, n, unit), extra={**extra, **counts})
 
@@ -196,5 +196,5 @@ def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str], unit: Leng
 def as_drafts(
     text: str, n: int, lengths: Iterable[int], extra: Mapping[str, float | str], unit: LengthUnit = "words"
 ) -> list[Draft]:
-    """The drafts of a text that was written for `n`: of one for no n (`UNCUT`), those of `uncut_and_cut`."""
+    """Return the drafts of a text that was written for `n`; for an uncut text (`UNCUT`), those of `uncut_and_cut`."""
     return uncut_and_cut(text, lengths, unit, extra) if n == UNCUT else [cut_to_asked(text, n, extra, unit)]

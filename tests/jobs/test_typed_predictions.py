@@ -51,7 +51,7 @@ def test_each_system_of_a_file_becomes_a_system_of_the_run(
     assert nws("compare", run, "--system", "A", "--system", "B", "--json").json["comparisons"]
     taken = nws("submit", "baselines", *SMALL, "--predictions", "all.jsonl", "--predictions", "A=all.jsonl")
     assert taken.code == 2
-    assert "cannot be called 'A': there is another system of that name." in " ".join(taken.err.split())
+    assert "cannot be called 'A': another system has that name." in " ".join(taken.err.split())
 
 
 def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], mine: str, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], 
     for file, code, message in (
         ("bad.jsonl", 1, "bad.jsonl, line 1: Field 'prediction' is missing; the fields are: id."),
         ("strange.jsonl", 2, "No prediction of strange belongs to an article."),
-        (f"lead={mine}", 2, "cannot be called 'lead': there is another system of that name."),
+        (f"lead={mine}", 2, "cannot be called 'lead': another system has that name."),
     ):
         refused = nws("submit", "baselines", *SMALL, "--predictions", file)
         assert (refused.code, refused.out) == (code, "")

@@ -100,7 +100,7 @@ def test_a_weight_prefers_what_is_fluent_of_the_best_and_no_weight_asks_nothing(
     assert reranked(100) == min(nearest, key=asked.texts.index) != plain
     with pytest.raises(RecipeError, match="greedy has no fluency_weight"):
         Decoding("greedy", fluency_weight=1)
-    with pytest.raises(RecipeError, match="names no causal language model: `fluency_model: smollm2`"):
+    with pytest.raises(RecipeError, match="Name one in the recipe: `fluency_model: smollm2`"):
         write(Decoding("rerank", k=30, fluency_weight=1))
 
 

@@ -82,11 +82,14 @@ def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Pat
         ("x = 1\nx.y", r"cannot be imported: AttributeError: .* \(line 2\)"),
         ("def f(:", r"cannot be imported: SyntaxError"),
         ("raise SystemExit(3)", r"cannot be imported: SystemExit: 3 \(line 1\)"),
-        ("def f(text, n): return text", r"mine\.py names neither systems nor metrics: end it with SYSTEMS"),
+        ("def f(text, n): return text", r"mine\.py has neither systems nor metrics\. End it with SYSTEMS"),
         ("SYSTEMS = {}", r"SYSTEMS of the plugin mine\.py must be"),
-        ("SYSTEMS = {'a': 'text'}", r"a of mine\.py is no system: give a function"),
-        ("class A:\n    def summarize(self, d, l): ...\nSYSTEMS = {'a': A}", r"a of mine\.py is no system"),
-        ("class A:\n    kind = 'best'\n    def summarize(self, d, l): ...\nSYSTEMS = {'a': A()}", "of the kind 'best'"),
+        ("SYSTEMS = {'a': 'text'}", r"a of mine\.py is not a system\. Give a function"),
+        ("class A:\n    def summarize(self, d, l): ...\nSYSTEMS = {'a': A}", r"a of mine\.py is not a system"),
+        (
+            "class A:\n    kind = 'best'\n    def summarize(self, d, l): ...\nSYSTEMS = {'a': A()}",
+            "has the kind 'best'",
+        ),
     ],
 )
 def test_what_is_no_plugin_is_refused(tmp_path: Path, source: str, message: str) -> None:
@@ -115,11 +118,14 @@ def test_what_no_system_may_write_is_the_failure_of_that_article(tmp_path: Path,
 @pytest.mark.parametrize(
     ("drafts", "said"),
     [
-        ("text", "returned no list of Drafts"),
-        ([], r"returned drafts of n = \[\], not \[2\]"),
-        ([Draft(2, "a", extra={"x": float("nan")})], "gave x = nan at n = 2: extra holds texts and finite numbers"),
-        ([Draft(2, "a", extra={"x": b"y" * 10**6})], r"gave x = b'yyy.{0,99} at n = 2: extra holds"),
-        ([Draft(2, "a", extra={"scores": 1.0})], "gave 'scores' in extra, which NWS itself writes there"),
+        ("text", "did not return a list of Drafts"),
+        ([], r"returned drafts with n = \[\], not \[2\]"),
+        (
+            [Draft(2, "a", extra={"x": float("nan")})],
+            "set x = nan in extra at n = 2, but extra may have only texts and finite",
+        ),
+        ([Draft(2, "a", extra={"x": b"y" * 10**6})], r"set x = b'yyy.{0,99} in extra at n = 2, but"),
+        ([Draft(2, "a", extra={"scores": 1.0})], "set 'scores' in extra, which is reserved for NWS"),
     ],
 )
 def test_what_cannot_be_stored_is_refused(drafts: object, said: str) -> None:
@@ -264,6 +270,6 @@ def test_what_a_row_of_a_file_does_not_have_is_an_error_that_says_so() -> None:
         return len(summary) / len(article)
 
     assert function_metric(share).statistics([Row("ab", (), "abcd")]).tolist() == [[0.5]]
-    said = r"share of .* failed on row 2: it asks for article, which row 2 does not have \(the article is the `source`"
+    said = r"share of .* failed on row 2: it needs article, which row 2 does not have \(the article is the `source`"
     with pytest.raises(PluginError, match=said):
         function_metric(share).statistics([Row("ab", (), "abcd"), Row("ab", ())])

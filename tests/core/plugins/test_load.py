@@ -30,7 +30,7 @@ def test_the_examples_of_the_pages_are_plugins(page: str, tmp_path: Path) -> Non
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match=r"The plugin my_package is no file ending in \.py\. Of an installed package"):
+    with pytest.raises(PluginError, match=r"The plugin my_package is not a \.py file\. To use an installed package"):
         read_plugin(PluginSpec("my_package"), Path("my_package"))
-    with pytest.raises(PluginError, match=r"There is no plugin absent\.py: this file does not exist\. Check the path"):
+    with pytest.raises(PluginError, match=r"The plugin absent\.py does not exist\. Check the path"):
         read_plugin(PluginSpec("absent.py"), tmp_path / "absent.py")

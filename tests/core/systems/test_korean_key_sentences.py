@@ -231,7 +231,7 @@ def test_too_little_text_is_an_error(documents: list[str]) -> None:
 
 def test_stop_words_may_not_be_all_keywords() -> None:
     documents = made_up(5, 40)
-    with pytest.raises(CorpusError, match=r"stop words left out"):
+    with pytest.raises(CorpusError, match=r"apart from stop words"):
         wordrank_keywords(documents, frozenset(wordrank_keywords(documents)))
 
 

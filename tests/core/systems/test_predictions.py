@@ -79,12 +79,12 @@ def test_each_value_of_the_field_system_is_a_system_unless_there_is_only_one(tmp
     [
         ([{"id": "a", "prediction": "x"}, {"prediction": "x"}], r"line 2: Field 'id' is missing; .*: prediction\.$"),
         ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "y"}, {"id": "a", "prediction": "z"}],
-         r"line 3: the id 'a' is that of line 1, too"),
+         r"line 3: line 1 has the id 'a', too"),
         ([{"id": "a", "prediction": 3}], r"line 1: Field 'prediction' holds 3, not text"),
         ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
-        ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"holds no prediction"),  # the request failed
+        ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"has no prediction"),  # the request failed
         ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
-        ([], r"holds no prediction"),
+        ([], r"has no prediction"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, rows: list[object], message: str) -> None:
@@ -104,7 +104,7 @@ def test_the_text_is_kept_and_cut_to_each_length() -> None:
     drafts = Predictions("mine", "0" * 64, {"k": "One two, three."}).summarize(document(), [1, 2, 9])
     expected = [(UNCUT, "One two, three."), (1, "One"), (2, "One two,"), (9, "One two, three.")]
     assert [(draft.n, draft.text) for draft in drafts] == expected
-    with pytest.raises(CorpusError, match="The predictions mine have none for article '"):
+    with pytest.raises(CorpusError, match="The predictions of mine have none for article '"):
         Predictions("mine", "0" * 64, {"another": "text"}).summarize(document(), [3])
 
 
@@ -132,7 +132,7 @@ def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch:
         yield "line 1", {"id": "1", "prediction": "Another word."}
 
     monkeypatch.setattr(predictions, "read_rows", rows)
-    with pytest.raises(CorpusError, match="was written to while it was read"):
+    with pytest.raises(CorpusError, match="was changed while it was read"):
         read_predictions(path, "mine")
 
 
