@@ -1,11 +1,11 @@
 """Metrics of models that a recipe names: stored with every summary, and seen wherever metrics are."""
 
-import io
 from pathlib import Path
 
 import pytest
 import torch
-from rich.console import Console
+from stored_rows import rows
+from undisturbed import QUIET
 
 from nws.core.errors import RecipeError
 from nws.core.metrics.config import Options
@@ -20,15 +20,11 @@ from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import Store
 from nws.jobs.store.runs import chosen_metrics_of, metrics_of
 
-QUIET = Console(file=io.StringIO())
-
 
 def planned(tiny_models: dict[str, Path], **models: str) -> Plan:
-    given = {
-        "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-        **{"encoder": str(tiny_models["bert"]), "systems": ["lead", "random"], "n": [2, 5], "datasets.limit": 2},
-    }
-    return plan_job("baselines", "sample", given | models)
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
+    given = {"systems": ["lead", "random"], "n": [2, 5], "datasets.limit": 2}
+    return plan_job("baselines", "sample", tiny | given | models)
 
 
 @pytest.mark.slow
@@ -41,17 +37,17 @@ def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alon
     assert chosen_metrics_of(info) == ("fluency", "faithfulness")
     assert metrics_of([info])[-2:] == ("fluency", "faithfulness")
     assert info.recipe["fluency_model"] == str(tiny_models["llama"])
-    with store.query(
+    found = rows(
+        store,
         "select a.text, s.text, s.extra -> 'scores' ->> 'fluency', s.extra -> 'scores' ->> 'faithfulness' "
-        "from summaries s join articles a on a.id = s.article_id where s.system = 'lead'"
-    ) as answer:
-        rows = [tuple(row) for row in answer.rows]
-    assert len(rows) == 4
+        "from summaries s join articles a on a.id = s.article_id where s.system = 'lead'",
+    )
+    assert len(found) == 4
     for column, metric in ((2, Fluency), (3, Faithfulness)):
         folder = tiny_models["llama" if metric is Fluency else "nli"]
         scorer = metric(resolve_model(parse_model(str(folder)))).load(torch.device("cpu"))
-        alone = [scorer.score([(article, text)])[0] for article, text, *_ in rows]
-        assert [float(row[column]) for row in rows] == pytest.approx(alone, abs=1e-5)
+        alone = [scorer.score([(article, text)])[0] for article, text, *_ in found]
+        assert [float(row[column]) for row in found] == pytest.approx(alone, abs=1e-5)
     again = driver.start(store, planned(tiny_models, **models), "inline", QUIET, reuse=True)
     other = models | {"fluency_model": str(tiny_models["gpt2-lm"])}
     anew = driver.start(store, planned(tiny_models, **other), "inline", QUIET, reuse=True)
@@ -61,10 +57,10 @@ def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alon
 
 def test_a_file_is_scored_with_them(tiny_models: dict[str, Path]) -> None:
     options = Options(fluency_model=str(tiny_models["llama"]), faithfulness_model=str(tiny_models["nli"]))
-    rows = [Row("The cat said no.", (), "The cat said. No news."), Row("news", (), "The cat.")]
+    scored = [Row("The cat said no.", (), "The cat said. No news."), Row("news", (), "The cat.")]
     for name in ("fluency", "faithfulness"):
         metric = make_metric(name, options)
-        assert metric.statistics(rows).shape == (2, 1)
+        assert metric.statistics(scored).shape == (2, 1)
         assert metric.signature.startswith(f"{name}|")
     with pytest.raises(RecipeError, match="The metric fluency needs a causal language model, such as smollm2"):
         make_metric("fluency")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from stored_rows import rows
+from undisturbed import QUIET
 
 from nws.core.errors import PluginError, RecipeError
 from nws.jobs.drive import driver
@@ -16,7 +18,6 @@ from nws.jobs.recipes.outside import files_to_ship
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 SOURCE = """
 def tail(text, n):
     if "{fails}" in text:
@@ -70,9 +71,9 @@ def test_a_plugin_is_stored_scored_resumed_and_shipped(
     assert plan.revisions["plugins"]["mine.py"].endswith("|systems: tail")
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 3, 12, 0)
-    with store.query("select s.text, a.text from summaries s join articles a on a.id = s.article_id "
-                     "where s.system = 'tail' and n = 5") as answer:  # fmt: skip
-        assert all(written == " ".join(article.split()[-5:]) for written, article in answer.rows)
+    joined = "summaries s join articles a on a.id = s.article_id"
+    tails = rows(store, f"select s.text, a.text from {joined} where s.system = 'tail' and n = 5")
+    assert all(written == " ".join(article.split()[-5:]) for written, article in tails)
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).summaries == 12
 
     recipe = store.run_info(outcome.run_id).recipe
@@ -149,11 +150,11 @@ def test_plugins_are_tried_on_an_article_that_can_be_summarised_and_without_mode
         "        assert len(vectors.sentences) == 1\n        return [Draft(n, 'Snow.') for n in lengths]\n\n\n"
         "SYSTEMS = {'near': Near()}\nMETRICS = {'share': lambda s, r: len(s) / len(r[0])}\n"
     )
-    rows = [{"id": "a", "text": "Snow fell.", "summary": ""}, {"id": "b", "text": "Snow fell.", "summary": "Snow."}]
-    for number, kept in enumerate((rows, rows[:1])):
+    given = [{"id": key, "text": "Snow fell.", "summary": text} for key, text in (("a", ""), ("b", "Snow."))]
+    for number, kept in enumerate((given, given[:1])):
         Path(f"{number}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
-        given = ("--dataset", f"{number}.jsonl", "--n", "2", "--plugin", "it.py", "--dry-run")
-        assert nws("submit", "baselines", "--system", "centroid", *given).code == 0
+        options = ("--dataset", f"{number}.jsonl", "--n", "2", "--plugin", "it.py", "--dry-run")
+        assert nws("submit", "baselines", "--system", "centroid", *options).code == 0
     Path("it.py").write_text("METRICS = {'share': lambda s, r: None}\n")
     refused = nws("submit", "baselines", "--dataset", "0.jsonl", "--plugin", "it.py")
     assert (refused.code, refused.out, Path("nws.db").exists()) == (1, "", False)
@@ -168,8 +169,8 @@ def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path],
 def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_predictions(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
 ) -> None:
-    rows = [{"id": row["id"], "prediction": row["highlights"]} for row in sample_rows[:3]]
-    (tmp_path / "written.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    copied = [{"id": row["id"], "prediction": row["highlights"]} for row in sample_rows[:3]]
+    (tmp_path / "written.jsonl").write_text("\n".join(map(json.dumps, copied)))
     written = [{"name": "written", "file": str(tmp_path / "written.jsonl")}]
     plan = planned(tiny_models, metrics(tmp_path), plugin(tmp_path), predictions=written)
     assert plan.revisions["plugins"]["own.py"].endswith("|metrics: share")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from stored_rows import rows
+from undisturbed import QUIET
 
 from nws.core.errors import RecipeError
 from nws.core.provenance import file_sha256
@@ -19,7 +21,6 @@ from nws.jobs.recipes.outside import misfits
 from nws.jobs.recipes.plan import Plan
 from nws.jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 LENGTHS = [2, 5]
 
 
@@ -41,8 +42,8 @@ def planned(tiny_models: dict[str, Path], *files: Path, job: str = "baselines", 
 
 def texts(store: Store, system: str) -> dict[tuple[str, int], str]:
     joined = "summaries join articles on articles.id = article_id"
-    with store.query(f"select key, n, summaries.text from {joined} where system = '{system}'") as answer:
-        return {(key, n): text for key, n, text in answer.rows}
+    found = rows(store, f"select key, n, summaries.text from {joined} where system = '{system}'")
+    return {(key, n): text for key, n, text in found}
 
 
 def test_predictions_are_stored_uncut_and_cut_and_scored(
@@ -59,8 +60,7 @@ def test_predictions_are_stored_uncut_and_cut_and_scored(
     for key in keys:
         text = f"A prediction has {key} and eight words."
         assert [found[key, n] for n in (0, 2, 5)] == [text, first_words(text, 2), first_words(text, 5)]
-    with store.query("select count(*) from leaderboard where system = 'mine' and bertscore_f1 <> 0") as answer:
-        assert next(iter(answer.rows))[0] > 0
+    assert rows(store, "select 1 from leaderboard where system = 'mine' and bertscore_f1 <> 0")
 
 
 def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_pat
 
 
 def test_a_line_of_a_text_belongs_to_the_article_in_that_row(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    rows = [{"id": f"k{i}", "article": f"Article {i} has words.", "summary": "Words."} for i in (0, 1, 1, 2)]
-    (tmp_path / "news.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    given = [{"id": f"k{i}", "article": f"Article {i} has words.", "summary": "Words."} for i in (0, 1, 1, 2)]
+    (tmp_path / "news.jsonl").write_text("\n".join(map(json.dumps, given)))
     hypo = tmp_path / "test.hypo"
     hypo.write_text("Zero.\nOne.\nOne again.\nTwo.\n")
     news = {"name": str(tmp_path / "news.jsonl"), "skip": 1, "limit": None}
@@ -151,8 +151,8 @@ def test_a_key_of_two_articles_is_refused(tiny_models: dict[str, Path], tmp_path
 def news(folder: Path, **articles: str) -> dict[str, object]:
     """A dataset of these articles, by their keys."""
     folder.mkdir()
-    rows = [{"id": key, "article": text, "summary": "A summary."} for key, text in articles.items()]
-    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = [{"id": key, "article": text, "summary": "A summary."} for key, text in articles.items()]
+    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
     return {"datasets": [{"name": str(folder / "news.jsonl")}]}
 
 
@@ -168,9 +168,9 @@ def test_predictions_are_scored_in_each_run_also_where_keys_are_swapped(
         console = Console(file=said, width=500)
         run = driver.start(store, planned(tiny_models, file, **dataset), "inline", console, reuse=True)
         reused.append(run.reused)
-        with store.query(sql.format(run.run_id)) as answer:
-            found = dict(map(tuple, answer.rows))
-        assert found == {key: f"A prediction has {key} and eight words." for key in ("a1", "a2")}
+        assert dict(rows(store, sql.format(run.run_id))) == {
+            key: f"A prediction has {key} and eight words." for key in ("a1", "a2")
+        }
     assert reused == [0, 4, 0], "of lead alone, and of the very article"
     assert said.getvalue().count("Nothing of mine is copied from other runs: predictions are scored in each run.") == 3
 

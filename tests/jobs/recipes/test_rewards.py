@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import torch
 from rich.console import Console
+from stored_rows import rows
 from training_run import small_training
+from undisturbed import QUIET
 
 from nws.core.article import Article
 from nws.core.errors import RecipeError
@@ -45,11 +47,9 @@ def test_policies_learn_from_articles_that_have_no_reference_and_the_run_says_so
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     small_training(tiny_models, tmp_path, 1)  # writes the articles
-    rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    texts = [json.loads(line)["article"] for line in (tmp_path / "train.jsonl").read_text("utf-8").splitlines()]
     plain = tmp_path / "plain.jsonl"
-    plain.write_text(
-        "\n".join(json.dumps({"article": row["article"], "summaries": []}) for row in rows), encoding="utf-8"
-    )
+    plain.write_text("\n".join(json.dumps({"article": text, "summaries": []}) for text in texts), "utf-8")
     given = {
         "train_datasets": [{"name": str(plain)}],
         "fluency_model": str(tiny_models["llama"]),
@@ -64,7 +64,6 @@ def test_policies_learn_from_articles_that_have_no_reference_and_the_run_says_so
     assert info.signatures["reward"].endswith(NO_REFERENCE_READ)
 
 
-QUIET = Console(file=io.StringIO())
 FLUENT = "rerank-6-lead6-adjacent0.05-fluent0.5"
 
 
@@ -114,15 +113,12 @@ def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
     planned = small_training(tiny_models, tmp_path, 1, **given)
     outcome = driver.start(store, planned, "inline", QUIET)
     by_label: dict[str, dict[tuple[str, int], tuple[str, float]]] = {}
-    with store.query(
-        "select system, article_id, n, text, extra -> 'scores' ->> 'fluency' from summaries "
-        "where system like '%rerank%'"
-    ) as answer:
-        for system, article, n, text, value in answer.rows:
-            by_label.setdefault(str(system), {})[str(article), int(n)] = str(text), float(value)
+    fields = "system, article_id, n, text, extra -> 'scores' ->> 'fluency'"
+    for system, article, n, text, value in rows(store, f"select {fields} from summaries where system like '%rerank%'"):
+        by_label.setdefault(system, {})[article, n] = text, float(value)
     label = f"policy|mine|{FLUENT}|seed=0"
     assert {name for name in by_label if "mine" in name} == {label, label.replace("-fluent0.5", "")}
-    fluencies = {name: sum(value for _, value in rows.values()) for name, rows in by_label.items()}
+    fluencies = {name: sum(value for _, value in found.values()) for name, found in by_label.items()}
     assert fluencies[label] > fluencies[label.replace("-fluent0.5", "")]
 
     system = choose_system(store, outcome.run_id, label)

@@ -1,11 +1,12 @@
 """Phase 1 and the baselines through the driver, on the in-process pool with tiny models."""
 
-import io
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from stored_rows import rows
+from undisturbed import QUIET
 
 from nws.core.errors import RecipeError
 from nws.core.systems.extractive_baselines import BASELINES
@@ -15,7 +16,6 @@ from nws.jobs.recipes.load import load_recipe, parse_recipe
 from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
 from nws.jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 LENGTHS = [1, 5]
 
 
@@ -25,8 +25,7 @@ def recipe(tiny_models: dict[str, Path], *systems: str, **changes: object) -> di
 
 
 def counts(store: Store) -> dict[str, int]:
-    with store.query("select system, count(*) from summaries group by system") as answer:
-        return dict(answer.rows)
+    return dict(rows(store, "select system, count(*) from summaries group by system"))
 
 
 def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_models: dict[str, Path]) -> None:
@@ -51,19 +50,11 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
     generated = {f"tiny-{name}": 9 for name in ("bart", "t5", "pegasus", "gpt2-lm")}
     assert counts(store) == {**dict.fromkeys(names, 6), "lead3": 9, **generated}
     extractive = "', '".join(names)
-    with store.query(
-        f"select count(*) from summaries where n > 0 and words <> n and system in ('{extractive}')"
-    ) as bad:
-        assert list(bad.rows) == [(0,)]
-    with store.query("select distinct kind, system from leaderboard where kind <> 'system' order by 1, 2") as answer:
-        marked = [
-            ("control", "lead"),
-            ("control", "other-article"),
-            ("control", "random"),
-            ("oracle", "oracle"),
-            ("oracle", "reference-words"),
-        ]
-        assert list(answer.rows) == marked
+    assert rows(store, f"select 1 from summaries where n > 0 and words <> n and system in ('{extractive}')") == []
+    assert rows(store, "select distinct kind, system from leaderboard where kind <> 'system' order by 1, 2") == [
+        *(("control", name) for name in ("lead", "other-article", "random")),
+        *(("oracle", name) for name in ("oracle", "reference-words")),
+    ]
 
 
 def test_no_encoder_is_loaded_where_no_system_asks_for_one(
@@ -81,19 +72,15 @@ def test_no_encoder_is_loaded_where_no_system_asks_for_one(
         "select run_id, article_id, system, n, text, words, bertscore_precision, bertscore_recall, bertscore_f1, "
         "rouge1_f1, rouge2_f1, rougel_f1, density, kept, kept_words from summaries order by 1, 2, 3, 4"
     )
-    with store.query(query) as answer:
-        rows = [row[1:] for row in answer.rows]
-    assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
+    found = [row[1:] for row in rows(store, query)]
+    assert found[: len(found) // 2] == found[len(found) // 2 :]
 
 
 def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    import shutil
-
     folder = tmp_path / "mine"
     shutil.copytree(tiny_models["bart"], folder)
-    outcome = driver.start(
-        store, make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
-    )
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(folder))))
+    outcome = driver.start(store, plan, "inline", QUIET)
     (folder / "generation_config.json").write_text('{"num_beams": 1}')
     with pytest.raises(RecipeError, match=r"its generators changed from .*mine@sha256"):
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -116,11 +103,11 @@ def test_an_instruct_checkpoint_is_asked_once_for_each_n(
     assert f"|prompt={asked['prompt']!r}|" in plan.revisions["generators"][system]
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures, counts(store)) == ("done", 0, {system: 6})
-    with store.query("select n, words, extra ->> 'words_written' from summaries") as answer:
-        rows = [(n, words, int(written)) for n, words, written in answer.rows]
-    assert all(words == min(n, written) for n, words, written in rows)
-    assert all(n == written for n, _, written in rows) is (length == "exactly")
-    assert all(n >= written for n, _, written in rows) is (length != "free")
+    query = "select n, words, extra ->> 'words_written' from summaries"
+    found = [(n, words, int(written)) for n, words, written in rows(store, query)]
+    assert all(words == min(n, written) for n, words, written in found)
+    assert all(n == written for n, _, written in found) is (length == "exactly")
+    assert all(n >= written for n, _, written in found) is (length != "free")
 
 
 def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(

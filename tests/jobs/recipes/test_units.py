@@ -1,11 +1,11 @@
 """`units`: of words, for every system and for policies, and of subtrees, for policies: other runs than of chunks."""
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from stored_rows import rows
 from training_run import small_training
+from undisturbed import QUIET
 
 from nws.core.learning.writer import PolicyWriter, load_policies, save_policies
 from nws.core.text.segmentation import pipeline_revision
@@ -17,26 +17,18 @@ from nws.jobs.store import Store
 
 pytestmark = pytest.mark.slow
 
-QUIET = Console(file=io.StringIO())
 TEXT = "the mayor of alder said on monday that a new bridge will open in may"
 
 
 def planned(tiny_models: dict[str, Path], **changes: object) -> Plan:
-    given = {
-        "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-        **{
-            "encoder": str(tiny_models["bert"]),
-            "systems": ["textrank", "lead", "oracle"],
-            "n": [2, 5],
-            "datasets.limit": 2,
-        },
-    }
-    return plan_job("baselines", "sample", given | changes)
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
+    given = {"systems": ["textrank", "lead", "oracle"], "n": [2, 5], "datasets.limit": 2}
+    return plan_job("baselines", "sample", tiny | given | changes)
 
 
 def texts(store: Store, run_id: str) -> dict[tuple[str, str, int], str]:
-    with store.query(f"select article_id, system, n, text from summaries where run_id = '{run_id}'") as answer:
-        return {(row[0], row[1], row[2]): row[3] for row in answer.rows}
+    found = rows(store, f"select article_id, system, n, text from summaries where run_id = '{run_id}'")
+    return {(article, system, n): text for article, system, n, text in found}
 
 
 def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks(
@@ -69,8 +61,7 @@ def test_policies_are_trained_stored_and_exported_as_such(
     assert written == PolicyWriter(system).write(TEXT, [3, 7])
     (checkpoint,) = {id(one): one for one in system.checkpoints.values()}.values()
     assert checkpoint.reading.units == units
-    with store.query("select distinct n, text from episodes") as answer:
-        drawn = [(int(row[0]), str(row[1]).split()) for row in answer.rows]
+    drawn = [(n, text.split()) for n, text in rows(store, "select distinct n, text from episodes")]
     assert any(words[0].casefold() in ("a", "the", "of", "in") for _, words in drawn)  # no chunk begins so
     assert all(len(words) <= n for n, words in drawn)
     assert any(len(words) < n for n, words in drawn) == (units == "subtrees")
