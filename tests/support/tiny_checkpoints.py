@@ -4,103 +4,65 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+import transformers as hf
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    BartTokenizer,
-    BertConfig,
-    BertForSequenceClassification,
-    BertModel,
-    BertTokenizer,
-    ElectraConfig,
-    ElectraModel,
-    ElectraTokenizer,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPT2Model,
-    GPT2Tokenizer,
-    LlamaConfig,
-    LlamaForCausalLM,
-    PegasusConfig,
-    PegasusForConditionalGeneration,
-    PegasusTokenizer,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    RobertaConfig,
-    RobertaModel,
-    RobertaTokenizer,
-    T5Config,
-    T5ForConditionalGeneration,
-    T5Tokenizer,
-    XLNetConfig,
-    XLNetModel,
-    XLNetTokenizer,
-)
 
 from nws.core.text.dataset import BUNDLED
 
 _PIECES = [*"abcdefghijklmnopqrstuvwxyz0123456789.,'-", "the", "of", "to", "in", "said", "news", "cat", "city"]
 _SIZE = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
-
-_ENCODER_DECODER = {
-    "d_model": 32,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 64,
-    "decoder_ffn_dim": 64,
-}
+_OF_EACH = {"layers": 2, "attention_heads": 2, "ffn_dim": 64}
+_ENCODER_DECODER = {f"{part}_{name}": size for part in ("encoder", "decoder") for name, size in _OF_EACH.items()}
+_ENCODER_DECODER["d_model"] = 32
 
 
 def make_bert(folder: Path) -> Path:
-    tokenizer = BertTokenizer(vocab=_wordpieces())
-    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
-    return _save(folder, BertModel(_seeded(config)), tokenizer)
+    tokenizer = hf.BertTokenizer(vocab=_wordpieces())
+    config = hf.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
+    return _save(folder, hf.BertModel(_seeded(config)), tokenizer)
 
 
 def make_nli(folder: Path, labels: Sequence[str] = ("contradiction", "neutral", "entailment")) -> Path:
     """Tells whether a premise entails a hypothesis, at random: three classes by these names."""
-    tokenizer = BertTokenizer(vocab=_wordpieces())
+    tokenizer = hf.BertTokenizer(vocab=_wordpieces())
     names = dict(enumerate(labels))
-    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, id2label=names, **_SIZE)
+    config = hf.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, id2label=names, **_SIZE)
     config.initializer_range = 0.5
-    return _save(folder, BertForSequenceClassification(_seeded(config)), tokenizer)
+    return _save(folder, hf.BertForSequenceClassification(_seeded(config)), tokenizer)
 
 
 def make_multilingual(folder: Path) -> Path:
     """Its vocabulary has every syllable of the bundled Korean articles, and letters keep case and accents."""
     syllables = sorted(set(filter(str.isalpha, BUNDLED["sample-ko"].read_text(encoding="utf-8"))))
-    tokenizer = BertTokenizer(vocab=_wordpieces(syllables), do_lower_case=False)
-    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
-    return _save(folder, BertModel(_seeded(config)), tokenizer)
+    tokenizer = hf.BertTokenizer(vocab=_wordpieces(syllables), do_lower_case=False)
+    config = hf.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **_SIZE)
+    return _save(folder, hf.BertModel(_seeded(config)), tokenizer)
 
 
 def make_electra(folder: Path) -> Path:
-    tokenizer = ElectraTokenizer(vocab=_wordpieces())
-    config = ElectraConfig(vocab_size=len(tokenizer), embedding_size=16, max_position_embeddings=128, **_SIZE)
-    return _save(folder, ElectraModel(_seeded(config)), tokenizer)
+    tokenizer = hf.ElectraTokenizer(vocab=_wordpieces())
+    config = hf.ElectraConfig(vocab_size=len(tokenizer), embedding_size=16, max_position_embeddings=128, **_SIZE)
+    return _save(folder, hf.ElectraModel(_seeded(config)), tokenizer)
 
 
 def make_roberta(folder: Path) -> Path:
     """Its positions start after the padding index; its tokenizer states no maximum."""
-    tokenizer = _byte_level(RobertaTokenizer)
-    config = RobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=258, pad_token_id=1, **_SIZE)
-    return _save(folder, RobertaModel(_seeded(config)), tokenizer)
+    tokenizer = _byte_level(hf.RobertaTokenizer)
+    config = hf.RobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=258, pad_token_id=1, **_SIZE)
+    return _save(folder, hf.RobertaModel(_seeded(config)), tokenizer)
 
 
 def make_gpt2(folder: Path) -> Path:
     """Positions are absolute, attention is causal, there is no padding token, and padding is on the left."""
-    tokenizer = _byte_level(GPT2Tokenizer, padding_side="left")
-    config = GPT2Config(vocab_size=len(tokenizer), n_positions=256, n_embd=32, n_layer=2, n_head=2)
-    return _save(folder, GPT2Model(_seeded(config)), tokenizer)
+    tokenizer = _byte_level(hf.GPT2Tokenizer, padding_side="left")
+    config = hf.GPT2Config(vocab_size=len(tokenizer), n_positions=256, n_embd=32, n_layer=2, n_head=2)
+    return _save(folder, hf.GPT2Model(_seeded(config)), tokenizer)
 
 
 def make_gpt2_lm(folder: Path) -> Path:
     """With its language-model head; the end of a text is its only special token."""
-    tokenizer = _byte_level(GPT2Tokenizer)
-    config = GPT2Config(
+    tokenizer = _byte_level(hf.GPT2Tokenizer)
+    config = hf.GPT2Config(
         vocab_size=len(tokenizer),
         n_positions=192,
         n_embd=32,
@@ -110,7 +72,7 @@ def make_gpt2_lm(folder: Path) -> Path:
         bos_token_id=tokenizer.eos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )
-    return _save(folder, GPT2LMHeadModel(_seeded(config)), tokenizer)
+    return _save(folder, hf.GPT2LMHeadModel(_seeded(config)), tokenizer)
 
 
 CHAT_TEMPLATE = (
@@ -121,9 +83,9 @@ CHAT_TEMPLATE = (
 
 def make_llama(folder: Path, chat_template: str | None = CHAT_TEMPLATE) -> Path:
     """Follows instructions as they do: a chat template, rotary positions, and settings that draw at random."""
-    tokenizer = _byte_level(GPT2Tokenizer)
+    tokenizer = _byte_level(hf.GPT2Tokenizer)
     tokenizer.chat_template = chat_template
-    config = LlamaConfig(
+    config = hf.LlamaConfig(
         vocab_size=len(tokenizer),
         max_position_embeddings=512,
         num_key_value_heads=1,
@@ -132,15 +94,15 @@ def make_llama(folder: Path, chat_template: str | None = CHAT_TEMPLATE) -> Path:
         eos_token_id=tokenizer.eos_token_id,
         **_SIZE,
     )
-    model = LlamaForCausalLM(_seeded(config))
+    model = hf.LlamaForCausalLM(_seeded(config))
     model.generation_config.update(do_sample=True, temperature=0.7, top_p=0.8, repetition_penalty=1.05)
     return _save(folder, model, tokenizer)
 
 
 def make_bart(folder: Path) -> Path:
     """States its own generation settings, as facebook/bart-large-cnn does."""
-    tokenizer = _byte_level(BartTokenizer)
-    config = BartConfig(
+    tokenizer = _byte_level(hf.BartTokenizer)
+    config = hf.BartConfig(
         vocab_size=len(tokenizer),
         max_position_embeddings=128,
         bos_token_id=0,
@@ -151,7 +113,7 @@ def make_bart(folder: Path) -> Path:
         init_std=0.5,
         **_ENCODER_DECODER,
     )
-    model = BartForConditionalGeneration(_seeded(config))
+    model = hf.BartForConditionalGeneration(_seeded(config))
     model.generation_config.update(
         num_beams=3, min_length=8, max_length=24, length_penalty=2.0, no_repeat_ngram_size=3, early_stopping=True
     )
@@ -161,8 +123,8 @@ def make_bart(folder: Path) -> Path:
 def make_pegasus(folder: Path) -> Path:
     """Positions are sinusoids, `<n>` is a piece like any other, and the checkpoint states no generation settings."""
     pieces = [*_sentencepieces(["<pad>", "</s>", "<unk>"]), ("<n>", -4.0)]
-    tokenizer = PegasusTokenizer(vocab=pieces, mask_token="<pad>", mask_token_sent=None, offset=2)
-    config = PegasusConfig(
+    tokenizer = hf.PegasusTokenizer(vocab=pieces, mask_token="<pad>", mask_token_sent=None, offset=2)
+    config = hf.PegasusConfig(
         vocab_size=len(tokenizer),
         max_position_embeddings=96,
         pad_token_id=0,
@@ -172,14 +134,14 @@ def make_pegasus(folder: Path) -> Path:
         init_std=0.5,
         **_ENCODER_DECODER,
     )
-    return _save(folder, PegasusForConditionalGeneration(_seeded(config)), tokenizer)
+    return _save(folder, hf.PegasusForConditionalGeneration(_seeded(config)), tokenizer)
 
 
 def make_t5(folder: Path) -> Path:
     """Positions are relative: only the tokenizer states a window."""
     pieces = [*_sentencepieces(["<pad>", "</s>", "<unk>"]), ("▁summarize", -4.0), (":", -4.0)]
-    tokenizer = T5Tokenizer(vocab=pieces, extra_ids=0, model_max_length=128)
-    config = T5Config(
+    tokenizer = hf.T5Tokenizer(vocab=pieces, extra_ids=0, model_max_length=128)
+    config = hf.T5Config(
         vocab_size=len(tokenizer),
         d_model=32,
         d_kv=16,
@@ -189,10 +151,10 @@ def make_t5(folder: Path) -> Path:
         decoder_start_token_id=0,
         initializer_factor=3.0,
     )
-    return _save(folder, T5ForConditionalGeneration(_seeded(config)), tokenizer)
+    return _save(folder, hf.T5ForConditionalGeneration(_seeded(config)), tokenizer)
 
 
-def _byte_level(tokenizer: type[PreTrainedTokenizerBase], **options: str) -> PreTrainedTokenizerBase:
+def _byte_level(tokenizer: type[hf.PreTrainedTokenizerBase], **options: str) -> hf.PreTrainedTokenizerBase:
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "<|endoftext|>"]
     pieces = [*special, *sorted(ByteLevel.alphabet())]
     return tokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, merges=[], **options)
@@ -200,9 +162,9 @@ def _byte_level(tokenizer: type[PreTrainedTokenizerBase], **options: str) -> Pre
 
 def make_xlnet(folder: Path) -> Path:
     special = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
-    tokenizer = XLNetTokenizer(vocab=_sentencepieces(special))
-    config = XLNetConfig(vocab_size=len(tokenizer), d_model=32, n_layer=2, n_head=2, d_inner=64)
-    return _save(folder, XLNetModel(_seeded(config)), tokenizer)
+    tokenizer = hf.XLNetTokenizer(vocab=_sentencepieces(special))
+    config = hf.XLNetConfig(vocab_size=len(tokenizer), d_model=32, n_layer=2, n_head=2, d_inner=64)
+    return _save(folder, hf.XLNetModel(_seeded(config)), tokenizer)
 
 
 def _sentencepieces(special: list[str]) -> list[tuple[str, float]]:
@@ -221,7 +183,7 @@ def _seeded(config: object) -> object:
     return config
 
 
-def _save(folder: Path, model: PreTrainedModel, tokenizer: object) -> Path:
+def _save(folder: Path, model: hf.PreTrainedModel, tokenizer: object) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
