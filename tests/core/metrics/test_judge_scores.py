@@ -18,32 +18,17 @@ SCORES = [
     *("Score: 4 … so my final score: 4", "Score: 4.0", "Verdict = 4"),
     *("Score (1-5): 4", "Score (1 to 5): **4**", "Rating on a scale of 1 to 5: 4", "점수: 4", "점수는 4점입니다."),
     *("4\n\nThe summary tells the main point.", "**4**\nIt has 3 facts.", "It tells the main point.\n\n4/5"),
-    *(
-        '{"score": 4, "reason": "It has 2 facts."}',
-        "Score: 4 (good)",
-        "Score: 4, because it tells all.",
-        "Rating: 4 stars",
-    ),
+    *('{"score": 4, "reason": "It has 2 facts."}', "Score: 4 (good)", "Score: 4, because it tells all."),
+    "Rating: 4 stars",
     *("Score: 4 - it tells 3 facts", "Score: **4**\n\nIt is short.", "'Score: 4'", "Score: 4 as it leaves 1 fact out"),
 ]
 NO_SCORES = [
     *("", "good", "The summary has 3 mistakes.", "5 of the facts are missing", "1. It is short. 2. It is true."),
     *("4 or 5", "4-5", "Score: 4-5", "Score: 4 to 5", "Score: 3, no, score: 4", "4.5", "Score: 4.5", "4,5", "4½"),
     *("6", "0", "-4", "Score: -4", "Score: 4/10", "4/10", "4/50", "44", "Score: 44", "Score (1-5): good", "٤"),
-    *(
-        "Verdict: 2 facts are missing",
-        "Score: 5 would be too high, 3",
-        "Answer: 3 sentences. Score: 4",
-        "Score: 4 minus 1",
-    ),
-    *(
-        "1.\nIt is short.\n2.\nIt is true.",
-        "4\n5",
-        "4\nScore: 3",
-        "It lacks\n2\nfacts",
-        "점수: 2개의 사실",
-        "Score: 4 -1",
-    ),
+    *("Verdict: 2 facts are missing", "Score: 5 would be too high, 3", "Answer: 3 sentences. Score: 4"),
+    *("Score: 4 minus 1", "1.\nIt is short.\n2.\nIt is true.", "4\n5", "4\nScore: 3", "It lacks\n2\nfacts"),
+    *("점수: 2개의 사실", "Score: 4 -1"),
     *("Rating (1-5)", "Score (1-5): 4 facts", "4 facts\n\nIt is good.", "-4\nIt is bad."),
     *("<think>Score: 4", "Score: 4 or 5", "9" * 5000, "four", "4 out of 10", "[[3]] or [[4]]", "A"),
 ]

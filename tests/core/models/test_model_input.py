@@ -5,19 +5,8 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers as hf
 from tiny_checkpoints import CHAT_TEMPLATE, make_llama
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    BloomConfig,
-    BloomForCausalLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MambaConfig,
-    MambaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-)
 
 from nws.core.models import resolve_model
 from nws.core.models.generation import LoadedGenerator, load_generator
@@ -39,14 +28,14 @@ def folders(tiny_models: dict[str, Path], tmp_path_factory: pytest.TempPathFacto
     made = tmp_path_factory.mktemp("readers")
     found = {name: tiny_models[name] for name in READ_ONCE[:2]}
     found["thinks"] = make_llama(made / "thinks", chat_template=CHAT_TEMPLATE + "{{ '<think>\\n' }}")
-    tokenizer = AutoTokenizer.from_pretrained(found["llama"])
+    tokenizer = hf.AutoTokenizer.from_pretrained(found["llama"])
     size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     ends = {"bos_token_id": tokenizer.eos_token_id, "eos_token_id": tokenizer.eos_token_id}
     window = {"sliding_window": 48, "max_position_embeddings": 512, "num_key_value_heads": 1}
     torch.manual_seed(0)
-    config = MistralConfig(vocab_size=len(tokenizer), initializer_range=0.5, **size, **ends, **window)
+    config = hf.MistralConfig(vocab_size=len(tokenizer), initializer_range=0.5, **size, **ends, **window)
     found["sliding"] = made / "sliding"
-    MistralForCausalLM(config).save_pretrained(found["sliding"])
+    hf.MistralForCausalLM(config).save_pretrained(found["sliding"])
     tokenizer.save_pretrained(found["sliding"])
     return found
 
@@ -69,7 +58,7 @@ def written(loaded: LoadedGenerator, texts: list[str], lengths: list[int] = LENG
 def test_texts_are_those_of_each_prompt_alone(folders: dict[str, Path], name: str, prompt: str) -> None:
     loaded = load(folders[name], prompt)
     assert loaded._reads_on == (name in READ_ONCE)
-    model = AutoModelForCausalLM.from_pretrained(folders[name])
+    model = hf.AutoModelForCausalLM.from_pretrained(folders[name])
     expected = []
     for text in TEXTS:
         for n in LENGTHS:
@@ -143,10 +132,10 @@ def test_of_which_models_the_readings_are_copied() -> None:
     size = {"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1}
     heads = {"num_attention_heads": 1, "num_key_value_heads": 1, "intermediate_size": 8}
     kinds = {
-        LlamaForCausalLM(LlamaConfig(**size, **heads)): (True, True),
-        MistralForCausalLM(MistralConfig(sliding_window=4, **size, **heads)): (True, False),
-        BloomForCausalLM(BloomConfig(n_head=1, **size)): (True, False),  # counts positions by itself
-        MambaForCausalLM(MambaConfig(**size)): (False, False),  # has a state
+        hf.LlamaForCausalLM(hf.LlamaConfig(**size, **heads)): (True, True),
+        hf.MistralForCausalLM(hf.MistralConfig(sliding_window=4, **size, **heads)): (True, False),
+        hf.BloomForCausalLM(hf.BloomConfig(n_head=1, **size)): (True, False),  # counts positions by itself
+        hf.MambaForCausalLM(hf.MambaConfig(**size)): (False, False),  # has a state
     }
     assert {model: (has_copies(model), reads_on(model)) for model in kinds} == kinds
 

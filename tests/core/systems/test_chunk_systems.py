@@ -5,6 +5,7 @@ import numpy as np
 from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prepared_articles import TEXT
 
 from nws.core.article import SegmentedArticle
 from nws.core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks, LeadSearch, Objective, greedy
@@ -50,10 +51,7 @@ def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_other
     assert len(texts[2].split()) == 9
 
 
-ARTICLE = segmented(
-    "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
-    "Trains will cross the bridge every hour. Nobody spoke against it."
-)
+ARTICLE = segmented(TEXT)
 LEAD3 = "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million."
 
 
