@@ -45,25 +45,8 @@ ALPHABETS = (
     "0123456789+-.eE_,∞",
     "абвгд ヲンあいう 中文字 עברית عربي ไทย",
 )
-WORDS = (
-    "",
-    " ",
-    "0",
-    "-1",
-    "1e999",
-    "nan",
-    "inf",
-    "null",
-    "true",
-    "None",
-    "9" * 30,
-    "9" * 5000,
-    "n" * 5000,
-    "../..",
-    "/",
-    "~",
-    "*",
-)
+WORDS = ("", " ", "0", "-1", "1e999", "nan", "inf", "null", "true", "None", "9" * 30, "9" * 5000, "n" * 5000)
+WORDS += ("../..", "/", "~", "*")
 VALUES = (None, True, 0, -1, 10**30, 1.5, "", " ", [], {}, [[]], [None], {"a": {}}, "[" * 3000 + "]" * 3000, "['a', 1]")
 
 
@@ -94,18 +77,8 @@ def mutated(draw: random.Random, content: bytes) -> bytes:
 
 def draw_rows(draw: random.Random) -> list[dict[str, object]]:
     """Rows of a dataset or of predictions, some fields missing or of another type."""
-    names = (
-        "id",
-        "article",
-        "text",
-        "highlights",
-        "summary",
-        "references",
-        "prediction",
-        "reference",
-        "source",
-        "x\x1b",
-    )
+    names = ["id", "article", "text", "highlights", "summary", "references", "prediction", "reference", "source"]
+    names.append("x\x1b")
     found: list[dict[str, object]] = []
     for number in range(draw.randrange(4)):
         row: dict[str, object] = {name: draw_text(draw) for name in names if draw.random() < 0.7}
@@ -126,11 +99,10 @@ def draw_file(draw: random.Random, folder: Path) -> Path:
     elif kind == "jsonl":
         content = "\n".join(json.dumps(row) for row in draw_rows(draw)).encode()
     else:
-        cells = [
-            ["id", "article", "summary"],
-            *([draw_text(draw, 50) for _ in range(3)] for _ in range(draw.randrange(4))),
-        ]
-        content = "\r\n".join(",".join(map(json.dumps, line)) for line in cells).encode()
+        cells = ([draw_text(draw, 50) for _ in range(3)] for _ in range(draw.randrange(4)))
+        content = "\r\n".join(
+            ",".join(map(json.dumps, line)) for line in (["id", "article", "summary"], *cells)
+        ).encode()
     path.write_bytes(mutated(draw, content) if draw.random() < 0.7 else content)
     return path
 

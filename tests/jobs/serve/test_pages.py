@@ -21,19 +21,8 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'nws.db'}"
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    with open_store(url) as opened:
-        yield opened
-
-
-@pytest.fixture
-def client(url: str, store: Store) -> Iterator[TestClient]:
-    with open_store(url, read_only=True) as opened:
+def client(store: Store, tmp_path: Path) -> Iterator[TestClient]:
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}", read_only=True) as opened:
         yield TestClient(make_app(opened, None, 8300), base_url="http://localhost")
 
 
