@@ -53,20 +53,8 @@ def test_a_killed_driver_repeats_only_the_articles_under_way(tmp_path: Path) -> 
         for i in range(40)
     ]
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = (
-        "submit",
-        "baselines",
-        "--set",
-        "endpoint.concurrency=3",
-        "--set",
-        "endpoint.drafts=0",
-        "--dataset",
-        "news.jsonl",
-        "--system",
-        "openai:tiny",
-        "--n",
-        "2,3",
-    )
+    asked = ("submit", "baselines", "--dataset", "news.jsonl", "--system", "openai:tiny", "--n", "2,3")
+    asked += ("--set", "endpoint.concurrency=3", "--set", "endpoint.drafts=0")
     with openai_server() as server:
         process = nws_process.start(tmp_path, *asked, "--engine", "inline", "--json", OPENAI_BASE_URL=server.url)
         try:
