@@ -128,12 +128,6 @@ def test_packages_of_the_user_may_be_called_core_cluster_and_jobs(
     assert "rouge1" in _checked([str(programs / "python"), "-c", FROM_PYTHON], tmp_path)
 
 
-def test_nws_is_imported_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
-    told = _checked([str(installed / "python"), "-c", "import nws; print(nws.__file__, *nws.__all__)"], tmp_path)
-    assert Path(told.split()[0]).is_relative_to(installed.parent)
-    assert "sweep" in told
-
-
 @pytest.mark.parametrize("installation", ["wheel", "editable"])
 def test_a_folder_called_core_that_is_no_package_is_the_user_s(
     request: pytest.FixtureRequest, installation: str, tmp_path: Path
