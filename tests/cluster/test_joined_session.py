@@ -72,11 +72,7 @@ except ClusterError as error:
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
-    [
-        (None, "RAY_AUTH_TOKEN_PATH is set but file cannot be opened"),
-        ("cd" * 32, "cannot be joined"),
-    ],
+    ("token", "said"), [(None, "RAY_AUTH_TOKEN_PATH is set but file cannot be opened"), ("cd" * 32, "cannot be joined")]
 )
 def test_a_missing_token_is_not_made_and_a_wrong_one_refused(
     head: Head, tmp_path: Path, token: str | None, said: str

@@ -54,11 +54,7 @@ def test_a_clock_that_jumps_costs_no_row(jumps: tuple[int, int], tmp_path: Path)
     clock = ShiftedClock(tmp_path / "clock")
     # So slow that it cannot end before the others come.
     driver = start(
-        tmp_path,
-        *("submit", "phase1", "--n", "1,7", *RESUME),
-        program=STUB,
-        NWS_STUB_SECONDS="5",
-        **clock.environment,
+        tmp_path, *("submit", "phase1", "--n", "1,7", *RESUME), program=STUB, NWS_STUB_SECONDS="5", **clock.environment
     )
     try:
         wait_for_rows(tmp_path / "nws.db", driver)

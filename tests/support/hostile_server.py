@@ -149,12 +149,7 @@ QUICK = {
     "long-names": _says(
         {**completion(TEXT, "f" * 100_000, model="m" * 100_000), "system_fingerprint": f"\n{'p' * 100_000}"},
         text=TEXT,
-        extra={
-            "answered_by": "m" * 200,
-            "system_fingerprint": "p" * 200,
-            "finish": "f" * 200,
-            **COUNTS,
-        },
+        extra={"answered_by": "m" * 200, "system_fingerprint": "p" * 200, "finish": "f" * 200, **COUNTS},
     ),
     # No JSON, or JSON that Python's reader does not take.
     "nothing": _says("", _NO_JSON),
@@ -191,10 +186,7 @@ QUICK = {
     "null-bytes": _with_content('"Snow\\u0000 fell."', text="Snow\ufffd fell."),
     "lone-surrogates": _with_content('"Snow\\ud800 \\ude00fell."', text="Snow\ufffd \ufffdfell."),
     "key": _says(
-        {
-            **completion(f"Snow {KEY} fell.", f"stop {KEY}", model=f"tiny {KEY}{KEY}"),
-            "system_fingerprint": f"fp {KEY}",
-        },
+        {**completion(f"Snow {KEY} fell.", f"stop {KEY}", model=f"tiny {KEY}{KEY}"), "system_fingerprint": f"fp {KEY}"},
         text="Snow [key] fell.",
         extra={"answered_by": "tiny [key][key]", "system_fingerprint": "fp [key]", "finish": "stop [key]", **COUNTS},
     ),

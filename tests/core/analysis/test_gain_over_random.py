@@ -120,8 +120,7 @@ def test_why_there_is_no_recommendation(make_points, changes, verdict):
 
 
 @pytest.mark.parametrize(
-    ("recommended", "text"),
-    [((), ""), ((9,), "9"), ((7, 9, 11), "7–11"), ((5, 11), "5, 11"), ((1, 3, 9), "1–3, 9")],
+    ("recommended", "text"), [((), ""), ((9,), "9"), ((7, 9, 11), "7–11"), ((5, 11), "5, 11"), ((1, 3, 9), "1–3, 9")]
 )
 def test_lengths_text(recommended, text):
     assert lengths_text(LENGTHS, recommended) == text

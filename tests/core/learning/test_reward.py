@@ -8,13 +8,7 @@ import torch
 
 from nws.core.arithmetic import rows_are_independent
 from nws.core.article import Article
-from nws.core.learning.reward import (
-    bertscore_reward,
-    fluency_reward,
-    kept_reward,
-    make_reward,
-    metric_reward,
-)
+from nws.core.learning.reward import bertscore_reward, fluency_reward, kept_reward, make_reward, metric_reward
 from nws.core.learning.training_config import RewardConfig
 from nws.core.metrics.bertscore import BertScorer
 from nws.core.metrics.config import BertScoreConfig, RougeConfig

@@ -8,14 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nws.core.models.batching import (
-    TOKEN_BUDGET,
-    Batches,
-    TokenBudget,
-    equal_length_batches,
-    padded,
-    token_batches,
-)
+from nws.core.models.batching import TOKEN_BUDGET, Batches, TokenBudget, equal_length_batches, padded, token_batches
 from nws.core.models.tokens import Tokens
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)

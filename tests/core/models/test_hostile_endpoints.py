@@ -18,13 +18,7 @@ from openai_server import retry_at_once
 from nws.core.article import Article
 from nws.core.errors import EndpointError
 from nws.core.models import endpoint_requests
-from nws.core.models.endpoint import (
-    USAGE,
-    Endpoint,
-    EndpointAnswer,
-    UnusableReplyError,
-    read_answers,
-)
+from nws.core.models.endpoint import USAGE, Endpoint, EndpointAnswer, UnusableReplyError, read_answers
 from nws.core.models.endpoint_requests import LoadedEndpoint
 from nws.core.models.generators import PromptTemplate
 

@@ -31,10 +31,7 @@ def test_known_names_and_their_hub_ids_are_the_same_model() -> None:
     assert parse_model("org/model") == ModelRef("model", "org/model", "main")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["nonsense", "/absent/folder", "a/b/c", "a/b c", f"a/{'b' * 99}@{'0' * 40}"],
-)
+@pytest.mark.parametrize("text", ["nonsense", "/absent/folder", "a/b/c", "a/b c", f"a/{'b' * 99}@{'0' * 40}"])
 def test_what_is_no_model(text: str) -> None:
     with pytest.raises(ModelError, match="existing folder"):
         parse_model(text)

@@ -110,11 +110,7 @@ def test_one_text_in_fourteen_may_be_chance() -> None:
             )
             for step, where in ((1, "next"), (-1, "previous"))
         ),
-        (
-            "repeats_article",
-            [CheckedRow(p, article(p), (), f"Summarise: {article(p)} TL;DR: {p}") for p in PLACES],
-            "",
-        ),
+        ("repeats_article", [CheckedRow(p, article(p), (), f"Summarise: {article(p)} TL;DR: {p}") for p in PLACES], ""),
         ("cut_thoughts", [CheckedRow(p, None, (), "", f"<think>Of {p}") for p in PLACES], ""),
         ("thoughts", [CheckedRow(p, None, (), f"{p}.", f"<think>Of</think>{p}.") for p in PLACES], ""),
     ],

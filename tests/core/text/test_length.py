@@ -28,8 +28,7 @@ def test_characters_are_code_points_in_composed_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "written"),
-    [(3, ""), (14, "Snow closed"), (15, "Snow closed the"), (99, "Snow closed the schools of Dover")],
+    ("n", "written"), [(3, ""), (14, "Snow closed"), (15, "Snow closed the"), (99, "Snow closed the schools of Dover")]
 )
 def test_a_text_is_cut_behind_the_last_whole_word_that_fits(n: int, written: str) -> None:
     text = "Snow closed  the\nschools — of Dover"

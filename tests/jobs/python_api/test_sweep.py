@@ -147,12 +147,7 @@ ONE = datasets.Dataset.from_list([GOOD])
     [
         ([], {}, CorpusError, "`articles` is empty"),
         ("news.jsonl", {}, CorpusError, "There is no file news.jsonl"),
-        (
-            datasets.DatasetDict(train=datasets.Dataset.from_list([GOOD])),
-            {},
-            CorpusError,
-            "not DatasetDict",
-        ),
+        (datasets.DatasetDict(train=datasets.Dataset.from_list([GOOD])), {}, CorpusError, "not DatasetDict"),
         (7, {}, CorpusError, "or the path of a file, not int"),
         ([GOOD, "news"], {}, CorpusError, "row 2: a row must be a dict, not str"),
         ([GOOD, {"article": "a b"}], {}, CorpusError, "row 2: Field 'summary' is missing"),

@@ -8,14 +8,7 @@ from nws.core.models import MINILM, MINILM_COMMIT
 from nws.core.provenance import code_as_imported
 from nws.jobs import installation
 from nws.jobs.drive.driver import changed_software
-from nws.jobs.installation import (
-    ROOT,
-    VERSION_FILE,
-    code_version,
-    described_commit,
-    is_of_commit,
-    printed_version,
-)
+from nws.jobs.installation import ROOT, VERSION_FILE, code_version, described_commit, is_of_commit, printed_version
 from nws.jobs.recipes.job import make_plan
 from nws.jobs.recipes.load import load_recipe
 from nws.jobs.recipes.plan import require_same_revisions

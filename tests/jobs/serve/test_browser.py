@@ -126,10 +126,7 @@ def test_the_chart_of_what_was_found_is_drawn_in_the_colours_of_the_style_sheet(
     browser: Browser, site: Site, scheme: str, width: int
 ) -> None:
     page = opened(
-        browser,
-        f"{site.address}/runs/{site.ended.id}",
-        color_scheme=scheme,
-        viewport={"width": width, "height": 900},
+        browser, f"{site.address}/runs/{site.ended.id}", color_scheme=scheme, viewport={"width": width, "height": 900}
     )
     style = "([path, name]) => getComputedStyle(document.querySelector(path))[name]"
     line = "#answer svg.chart .line2d path[stroke='var(--c0)']"
