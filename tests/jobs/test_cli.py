@@ -136,7 +136,7 @@ def test_a_second_interruption_says_how_to_resume(nws, monkeypatch: pytest.Monke
     result = nws(*SUBMIT)
     (run,) = nws("ls", "--json").json
     assert result.code == 130
-    assert result.err.splitlines()[-1].endswith(f"Resume it with: nws resume {run['id']}")
+    assert result.err.splitlines()[-1].endswith(f"resume it with: nws resume {run['id']}")
 
 
 def test_a_name_is_no_markup(nws, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_any_division_into_files_gives_the_articles_of_one_file(
     wanted = list(dict.fromkeys(one for part in parts for one in part))[skip:][:limit]
     spec = Dataset(str(folder), skip=skip, limit=limit)
     if not wanted:
-        with pytest.raises(CorpusError, match=r"holds no|no file that ends in"):
+        with pytest.raises(CorpusError, match=r"has no|no file that ends in"):
             open_dataset(spec)
         return
     corpus = open_dataset(spec)

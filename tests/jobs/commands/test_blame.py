@@ -22,7 +22,7 @@ SUBMIT = ("submit", "baselines", "--dry-run")
             (*SUBMIT, "--set", "endpoint.concurency=4"),
             ("endpoint.concurency: unknown key; this part of a recipe has: base_url", "Did you mean 'concurrency'?"),
         ),
-        ((*SUBMIT, "--set", "seed"), ("--set takes a key and its value, such as seed=0, not 'seed'",)),
+        ((*SUBMIT, "--set", "seed"), ("--set takes a key and a value, such as seed=0, not 'seed'",)),
     ],
 )
 def test_the_flag_is_named(nws, tmp_path, arguments: tuple[str, ...], said: tuple[str, ...]) -> None:

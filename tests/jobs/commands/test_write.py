@@ -308,7 +308,7 @@ def test_what_a_batch_lacks_is_a_failure_and_can_be_asked_for(
         (("--n", "3,5", "--parameters", "top_p=1", "--batch-in", "results.jsonl"), 1, "answers another request"),
         (("--n", "3", "--system", "lead", "--batch-out", "new.jsonl"), 2, "Name a system openai:MODEL."),
         (("--n", "3", "--batch-out", "new.jsonl", "-o", "out.jsonl"), 2, "--batch-out writes no summaries"),
-        (("--n", "3", "--parameters", "seed"), 2, "--parameters takes a key and its value"),
+        (("--n", "3", "--parameters", "seed"), 2, "--parameters takes a key and a value"),
         (("--n", "3", "--parameters", "{n: 2}"), 2, "endpoint.parameters: n is set by NWS itself"),
     ],
 )

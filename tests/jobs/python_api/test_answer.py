@@ -41,7 +41,7 @@ def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
 def test_shares_by_n(answer: ShownAnswer) -> None:
     frame = answer.to_pandas()
     assert len(frame) == sum(len(kept.lengths) for kept in DOCUMENT.kept) + 1
-    at = frame.query("dataset == 'news' and system == 'a' and of == 'reference'")
+    at = frame.query("dataset == 'news' and system == 'a' and ceiling == 'reference'")
     assert at[["n", "articles"]].to_numpy().tolist() == [[3, 60], [7, 60], [21, 60]]
     assert at.share.tolist() == pytest.approx([0.3, 0.42, 0.55])
     assert (at.low < at.share).all()

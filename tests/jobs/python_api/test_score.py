@@ -79,8 +79,8 @@ def test_columns_of_a_frame_are_lists_of_texts() -> None:
     ("predictions", "references", "arguments", "error", "message"),
     [
         ([], [], {}, CorpusError, "predictions holds no row"),
-        (["a"], [], {}, CorpusError, "There are 1 predictions and 0 references: give one for each"),
-        ("a", ["a"], {}, CorpusError, "`predictions` is one text, and must be a list"),
+        (["a"], [], {}, CorpusError, "There are 1 predictions but 0 references. Give one for each"),
+        ("a", ["a"], {}, CorpusError, "`predictions` is a single text, but must be a list"),
         (["a", 3], ["a", "b"], {}, CorpusError, "predictions, row 2: Field 'prediction' holds 3, not text"),
         (["a"], ["a"], {"metrics": []}, RecipeError, "There is no metric to compute"),
         (["서울에 눈이 왔다"], ["눈이 왔다"], {}, LanguageError, "predictions, row 1"),

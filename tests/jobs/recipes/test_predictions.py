@@ -88,7 +88,7 @@ def test_a_line_of_a_text_belongs_to_the_article_in_that_row(tiny_models: dict[s
     hypo.write_text("Zero.\nOne.\n")
     with pytest.raises(RecipeError, match=r"test\.hypo has 2 lines, but news\.jsonl has 4 rows"):
         planned(tiny_models, hypo, **{"datasets.limit": None}, datasets=[news])
-    with pytest.raises(RecipeError, match=r"test\.hypo: lines belong to the rows of one dataset"):
+    with pytest.raises(RecipeError, match=r"test\.hypo: lines without ids need a single dataset"):
         planned(tiny_models, hypo, datasets=["sample", news])
 
 

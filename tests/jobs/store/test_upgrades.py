@@ -27,7 +27,7 @@ from nws.jobs.report.printed_report import print_report
 from nws.jobs.report.run_report import read_report
 from nws.jobs.store import open_store, schema, upgrade_schema
 from nws.jobs.store.address import parse_address
-from nws.jobs.store.means import built_document
+from nws.jobs.store.means import document_from_rows
 from nws.jobs.store.queries import VIEWS
 from nws.jobs.store.schema import HEAD_REVISION
 from nws.jobs.store.tables import Base
@@ -77,7 +77,7 @@ def contents(url: str) -> dict[str, object]:
             said = io.StringIO()
             print_report(read_report(store, run), Console(file=said, width=200))
             with store.reading() as connection:
-                built = built_document(connection, [run.id])
+                built = document_from_rows(connection, [run.id])
             found[run.id] = run, said.getvalue(), built, everything(store, run.id)
         for view in ("sweep_curve", "best_n", "learning_curve"):
             found[view] = sorted(map(str, rows(store, f"SELECT * FROM {view}")))

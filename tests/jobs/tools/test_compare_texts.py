@@ -72,7 +72,7 @@ def test_one_file_has_several_systems(news: Dataset, tmp_path: Path) -> None:
     three = written(tmp_path, "three.jsonl", [*rows, *(row | {"system": "third"} for row in own("bad"))])
     with pytest.raises(RecipeError, match=r"the files have 3 systems: bad, good, third\. Name two with --system A"):
         compare_files([three], news)
-    with pytest.raises(CorpusError, match="line 5: the id 'a0' is that of line 1, too"):
+    with pytest.raises(CorpusError, match="line 5: line 1 has the id 'a0', too"):
         compare_files([written(tmp_path, "twice.jsonl", [*own("good"), own("bad")[0]])], news)
     with pytest.raises(RecipeError, match=r"Two systems are called 'good'\. Name one before its file: name=file\."):
         compare_files([both, written(tmp_path, "good.jsonl", own("good"))], news, ("good", "bad"))
@@ -163,7 +163,7 @@ def test_from_python_words_are_counted_in_what_is_scored() -> None:
 
 
 def test_from_python_one_text_or_no_reference_is_refused() -> None:
-    with pytest.raises(CorpusError, match="`a` is one text, and must be a list"):
+    with pytest.raises(CorpusError, match="`a` is a single text, but must be a list"):
         api.compare("Snow", "Rain", "Mist")
     for missing in (None, float("nan"), []):
         with pytest.raises(CorpusError, match="a, row 2: There is no reference"):
