@@ -1,1 +1,1 @@
-"""Articles and their texts: reading files, language, words, sentences and chunks."""
+"""Articles and their texts: files, language, words, sentences and chunks."""

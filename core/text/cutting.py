@@ -1,26 +1,26 @@
-"""The result of cutting a text, English or Korean, and the rule by which runs of words become chunks."""
+"""The result of segmenting a text, English or Korean, and the rule that turns runs of words into chunks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-# What a chunk is: what the pipeline of a text's language finds, or each word. Or chunks, and subtrees for policies.
+# What a chunk is: what the pipeline finds, or each word. `subtrees` are chunks, with subtrees for policies.
 Units: TypeAlias = Literal["chunks", "words", "subtrees"]
 MAX_CHUNK_WORDS = 5
-# Of English: "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
+# In English, "50%" is a number, and "#MeToo", "@nasa" and DialogSum's "#Person1#" are names in references, too.
 SIGNS_OF_WORDS = "%#@"
-# First word (included) and last (excluded).
+# The first word, and the word after the last.
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Subtree:
-    """Words of a parsed sentence that are kept or left out together.
+    """Words of a parsed sentence that can only be kept or left out together.
 
     Attributes:
-        words: their positions in the text, rising.
-        head: the index in its sentence of the subtree that it hangs on, or its own if it hangs on none.
-        begins: whether a summary may begin with it and leave out what it hangs on.
+        words: their positions in the text, in order.
+        head: the index, in the sentence, of the subtree that this one depends on; its own index if there is none.
+        begins: whether a summary may begin with it without what it depends on.
     """
 
     words: tuple[int, ...]
@@ -30,13 +30,13 @@ class Subtree:
 
 @dataclass(frozen=True, slots=True)
 class CutText:
-    """A text's words, and where its sentences and chunks lie.
+    """A text's words, and the ranges of its sentences and chunks.
 
     Attributes:
         words: each word of `word_spans` without the punctuation around it, in order.
-        sentences: ranges of words in order, which cover every word once.
-        chunks: of each sentence, ranges of words inside it, in order and not overlapping.
-        subtrees: of each sentence, ordered by their first words; none where they were not asked for.
+        sentences: ranges of words, in order, which cover every word once.
+        chunks: for each sentence, ranges of words inside it, in order and not overlapping.
+        subtrees: for each sentence, ordered by their first words; none if they were not requested.
     """
 
     words: tuple[str, ...]
@@ -45,18 +45,18 @@ class CutText:
     subtrees: tuple[tuple[Subtree, ...], ...] = ()
 
 
-# From any text, without words too.
+# Segments any text, even one without words.
 Cutter = Callable[[str], CutText]
 
 
 def into_words(cut: CutText) -> CutText:
-    """The same words and sentences, with each word as a chunk."""
+    """Return the same words and sentences, with each word as a chunk."""
     return replace(cut, chunks=tuple(tuple((i, i + 1) for i in range(start, end)) for start, end in cut.sentences))
 
 
 @dataclass(frozen=True, slots=True)
 class WordMark:
-    """The role of a word in `runs`: in no chunk (`is_stop`), the first of one (`opens`), the last (`closes`)."""
+    """The role of a word in `runs`: it is in no chunk (`is_stop`), begins one (`opens`), or ends one (`closes`)."""
 
     is_stop: bool
     opens: bool
@@ -64,7 +64,7 @@ class WordMark:
 
 
 def runs(marks: Sequence[WordMark]) -> Iterator[Range]:
-    """Runs of the words of one sentence, ended by stop words, by marks and after `MAX_CHUNK_WORDS`."""
+    """Yield the runs of words of a sentence, which end at stop words, at marks, and after `MAX_CHUNK_WORDS`."""
     start = 0
     for i, mark in enumerate(marks):
         if mark.is_stop or mark.opens or i - start == MAX_CHUNK_WORDS:

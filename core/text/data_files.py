@@ -1,7 +1,7 @@
-"""The files of a dataset: one, a folder, a pattern, or files on other machines that fsspec reads.
+"""The files of a dataset: a file, a folder, a pattern, or files on other machines, which fsspec reads.
 
-Several files are one dataset, in the order of their names. A file on another machine is downloaded whole, into the
-user's cache, when it is read for the first time.
+Several files are one dataset, in the order of their names. A file on another machine is downloaded as a whole into the
+user's cache when it is first read.
 """
 
 import functools
@@ -25,21 +25,21 @@ from nws.core.text.split_folders import has_splits_inside, is_shown_data, split_
 from nws.core.whole_files import replacing
 
 REFERENCES = "references"
-"""The field of the references that come from a file of their own."""
+"""The field of references that come from a separate file."""
 _DOWNLOADED = "nws-datasets"
 
 
 @dataclass(frozen=True, slots=True)
 class DataFiles:
-    """The files of a dataset, which are read one after another, as far as rows are wanted of them.
+    """The files of a dataset, which are read one after another, as far as their rows are needed.
 
     Attributes:
-        place: what a recipe calls them.
-        files: by the name that errors and hashes have for each, in order: what gives its path on this machine, where
-            it is downloaded if need be. It raises `CorpusError`.
-        opened: of each file that has been read, its SHA-256, taken before its first row, and how many rows there are
-            before it.
-        references: text whose lines are the references of the rows; None where the rows have their own.
+        place: their name in a recipe.
+        files: for each file, in order, by its name in errors and hashes: a function that returns its path on this
+            machine, after a download if needed. It raises `CorpusError`.
+        opened: for each file that has been read, its SHA-256 before its first row was read, and the number of rows in
+            the files before it.
+        references: a text file whose lines are the references of the rows; None if the rows have their own.
     """
 
     place: str
@@ -48,10 +48,10 @@ class DataFiles:
     references: "DataFiles | None" = None
 
     def rows(self, columns: Collection[str] | None = None) -> Iterator[PlacedRow]:
-        """The rows, lazily; `columns` are those of `Reader`.
+        """Yield the rows; for `columns` see `Reader`.
 
         Raises:
-            CorpusError: a file cannot be read, or a row of it.
+            CorpusError: a file, or one of its rows, cannot be read.
         """
         rows = self._own_rows(columns)
         if self.references is None:
@@ -71,9 +71,9 @@ class DataFiles:
                 yield (place if is_one else f"{name}, {place}"), row
 
     def revision(self, rows: int | None = None) -> str:
-        """`sha256:…` of the files that have been opened, or that hold the first `rows` rows.
+        """Return `sha256:…` of the files that have been opened, or that have the first `rows` rows.
 
-        Of a single one it is its own, else that of the list of `sha256sum`.
+        For a single file this is its own hash, otherwise the hash of the list that `sha256sum` prints.
         """
         hashes = [sha256 for sha256, begin in self.opened if rows is None or begin < rows]
         if len(hashes) == 1 and self.references is None:
@@ -83,7 +83,7 @@ class DataFiles:
         return f"sha256:{hashlib.sha256(listed.encode()).hexdigest()}"
 
     def require_unchanged(self) -> None:
-        """Raise `CorpusError` if a file cannot be read, or is not the one that was opened."""
+        """Raise `CorpusError` if a file cannot be read, or has changed since it was opened."""
         for (name, local), (sha256, _) in zip(self.files.items(), self.opened, strict=False):
             if content_sha256(local()) != sha256:
                 raise changed(self.place, f"the SHA-256 of {name} differs")
@@ -91,69 +91,70 @@ class DataFiles:
             self.references.require_unchanged()
 
     def with_references(self, name: str) -> "DataFiles":
-        """These rows, each with the reference in its line of a text.
+        """Return these files, each of whose rows takes its reference from the same line of a text file.
 
         Raises:
-            CorpusError: there are not as many lines as rows.
+            CorpusError: the text file does not have as many lines as there are rows.
         """
         references = find_files(name)
         rows, lines = (sum(1 for _ in replace(files, opened=[]).rows(())) for files in (self, references))
         if rows != lines:
-            raise CorpusError(f"{self.place} has {rows} rows, and {name} {lines} lines: each row needs one, in order.")
+            raise CorpusError(f"{self.place} has {rows} rows, but {name} has {lines} lines. Give one line per row.")
         return replace(self, references=references)
 
 
 def changed(place: str, change: str) -> CorpusError:
-    """The error for a dataset that has changed."""
+    """Return the error for a dataset that has changed."""
     return CorpusError(
         f"{place} was changed while it was in use ({change}). Restore it and resume the run, or submit a new one."
     )
 
 
 def is_files(name: str) -> bool:
-    """Whether a dataset's name is one of files, and not of a dataset of the Hub. They need not exist."""
+    """Return whether a dataset's name is one of files, not of a Hub dataset. The files need not exist."""
     if is_address(name) or is_data_file(name) or is_file(Path(name)) or glob.has_magic(name):
         return True
-    # "a/b" is a dataset of the Hub, and a folder only if it is written as one.
+    # "a/b" is a Hub dataset, unless it is written as a folder ("./a/b", "a/b/").
     return os.path.isdir(name) and (name.count("/") != 1 or name.startswith((".", "/")) or name.endswith("/"))
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is an address for fsspec: `s3://…`, `gs://…`, `https://…`."""
+    """Return whether a name is an address for fsspec: `s3://…`, `gs://…`, `https://…`."""
     return "://" in name
 
 
 def find_files(name: str, split: str = "") -> DataFiles:
-    """The files of a dataset's name: a file, a folder (the data files in it), or a pattern such as `news/*.jsonl`.
+    """Find the files that a name stands for: a file, a folder (its data files), or a pattern such as `news/*.jsonl`.
 
-    Of a folder with splits they are those of `split`.
-
-    Any of these may be an address, such as `s3://bucket/news/*.parquet`.
+    For a folder with splits, these are the files of `split`. Any name may be an address, such as
+    `s3://bucket/news/*.parquet`.
 
     Raises:
-        CorpusError: there is none, or the other machine refuses.
+        CorpusError: there is no such file, or the other machine refuses access.
     """
     files = _remote_files(name) if is_address(name) else _local_files(name, split)
     if not files:
-        raise CorpusError(f"{name} holds, or fits, no file that ends in {SUFFIXES}.{_other_files(name)}")
+        raise CorpusError(f"No file of {name} ends in {SUFFIXES}.{_other_files(name)}")
     return DataFiles(name, files)
 
 
 def _other_files(name: str) -> str:
-    """What to do with the files of another kind that a name fits, or with those in the folders of a folder."""
+    """Say what to do with files of another kind that match a name, or with files in subfolders."""
     pattern = name if glob.has_magic(name) else os.path.join(glob.escape(name), "**", "*")
     paths = [*itertools.islice(filter(os.path.isfile, glob.iglob(pattern, recursive=True)), 10_000)]
     suffixes = [Path(path).suffix for path in (*filter(is_data_file, paths), *paths)]
     if suffixes and is_data_file(f"x{suffixes[0]}"):
-        return f" Folders in it have some: name '{os.path.join(name, '**', '*')}{suffixes[0]}', in quotes."
+        return (
+            f" Its subfolders have some. To read these, give '{os.path.join(name, '**', '*')}{suffixes[0]}', in quotes."
+        )
     return f" Write the texts of its {suffixes[0]} files as rows of one JSONL file." if suffixes else ""
 
 
 def _local_files(name: str, split: str) -> dict[str, Callable[[], Path]]:
-    """They are called by their names below the folder that holds them all: no hash may depend on where that is."""
+    """Find files by their paths inside their common folder, since no hash may depend on where that folder is."""
     is_folder = os.path.isdir(name)
     if is_file(Path(name)) or not (is_folder or glob.has_magic(name)):
-        paths = [name]  # if it is not there, reading says so
+        paths = [name]  # if it does not exist, reading fails
     elif is_folder and has_splits_inside(name):
         paths = split_files(name, split)
     else:
@@ -169,10 +170,10 @@ def _local_files(name: str, split: str) -> dict[str, Callable[[], Path]]:
 def _remote_files(address: str) -> dict[str, Callable[[], Path]]:
     if urlsplit(address).password:
         raise CorpusError(
-            f"{urlsplit(address).hostname}: an address is stored with its run, so it must hold no password. Give "
-            "credentials in the way of the file system: environment variables, or a file of fsspec's configuration."
+            f"{urlsplit(address).hostname}: an address is stored with its run, so it must not have a password. Give "
+            "credentials as the file system expects them, in environment variables or fsspec's configuration files."
         )
-    import fsspec  # which a file on this machine need not wait for
+    import fsspec  # imported here because files on this machine do not need it
 
     try:
         system, path = fsspec.core.url_to_fs(address)
@@ -182,20 +183,21 @@ def _remote_files(address: str) -> dict[str, Callable[[], Path]]:
             candidates = [path]
         else:
             candidates = system.ls(path, detail=False)
-    except Exception as error:  # each file system has its own
+    except Exception as error:  # each file system has its own exceptions
         raise CorpusError(f"{address} cannot be read: {_reason(error)}") from error
     data_paths = sorted(candidate for candidate in candidates if is_shown_data(urlsplit(candidate).path))
     return {candidate: functools.partial(_downloaded, system, candidate) for candidate in data_paths}
 
 
 def _downloaded(system: Any, path: str) -> Path:
-    """A remote file in the cache: as it is there now, unless the cache has just that.
+    """Download the current version of a remote file, unless the cache has it, and return its path in the cache.
 
     Raises:
-        CorpusError: it cannot be had.
+        CorpusError: the file cannot be downloaded.
     """
     try:
-        stamps = {name: value for name, value in system.info(path).items() if name != "url"}  # it may be signed anew
+        # The URL is left out, since its signature may differ each time.
+        stamps = {name: value for name, value in system.info(path).items() if name != "url"}
         known_by = json.dumps([system.protocol, path, stamps], sort_keys=True, default=str)
         folder = Path(huggingface_hub.constants.HF_HOME) / _DOWNLOADED / hashlib.sha256(known_by.encode()).hexdigest()
         place = folder / os.path.basename(urlsplit(path).path)
@@ -209,6 +211,6 @@ def _downloaded(system: Any, path: str) -> Path:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):  # of HTTP also another refusal, of which fsspec tells the address alone
-        return "it is not there, it may not be read, or nobody answers."
+    if isinstance(error, FileNotFoundError):  # for HTTP, fsspec raises it on any refusal, with the address alone
+        return "it does not exist, access is refused, or the server does not answer."
     return f"{str(error) or type(error).__name__}."

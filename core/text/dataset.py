@@ -1,4 +1,4 @@
-"""A dataset as articles, wherever it lies: the bundled sample, files here or on other machines, or the Hub."""
+"""Datasets as articles, from any place: the bundled samples, files on this or other machines, or the Hub."""
 
 import itertools
 import os
@@ -27,12 +27,12 @@ from nws.core.text.text_marks import Preparation
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
-# The study's datasets, and that of sentence compression, under their short names. A revision that is not pinned here
+# Short names of the study's datasets and of the one for sentence compression. A revision that is not pinned here
 # is looked up when a run is submitted, and recorded with it.
 KNOWN_DATASETS = {
     "cnn_dailymail": "abisee/cnn_dailymail:3.0.0",
     "xsum": "EdinburghNLP/xsum",
-    # The repository has a script, which `datasets` does not run. The Hub has made Parquet files of its rows there.
+    # The repository has a script, which `datasets` does not run. At this revision, the Hub has its rows as Parquet.
     "gigaword": "Harvard/gigaword@refs/convert/parquet",
 }
 PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa6223d"}
@@ -40,31 +40,31 @@ _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(
 
 
 IF_SET: Any = Field(exclude_if=lambda value: not value)
-"""Left out of a stored recipe where it is not set: runs of earlier recipes are found by their hash."""
+"""Omitted from a stored recipe if it is not set, so that runs of earlier recipes are still found by their hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The articles to read: a dataset as a recipe names it.
+    """A dataset as a recipe names it, with the articles to read.
 
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
             `nws.core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
-        split: split of a Hub dataset, of a clone of one, or of a saved `DatasetDict`. Everything else has one split,
-            `all`.
+        split: the split of a Hub dataset, of a clone of one, or of a saved `DatasetDict`. Any other dataset has the
+            single split `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
-        skip: number of articles to skip first.
-        limit: maximum number of articles to read.
-        text_field: field with the article, if its name is unusual. `doc.article` is a field inside another.
-        reference_field: field with the reference or references, if its name is unusual.
-        key_field: field with the article's key; default: id, key, fname, or the row.
-        references_file: text file with one reference per line, for the rows of files.
-        clean_texts: what to remove from articles, references and predictions: html (tags and entities), marks (between
-            sentences, such as [SEP], which become lines), ptb (tokens such as -LRB- and n't).
-        join_references: join the references of an article: they are the sentences of one reference.
+        skip: the number of articles to skip at the beginning.
+        limit: the maximum number of articles to read.
+        text_field: the field with the article, if its name is unusual. `doc.article` is a field inside another.
+        reference_field: the field with the reference or references, if its name is unusual.
+        key_field: the field with the article's key; default: id, key or fname, or else the row's number.
+        references_file: a text file with one reference per line, for the rows of files.
+        clean_texts: what to remove from articles, references and predictions: html (tags and entities), marks (such
+            as [SEP] between sentences, which become line breaks), ptb (tokens such as -LRB- and n't).
+        join_references: whether the references of an article are the sentences of one, and are joined.
 
     Raises:
-        RecipeError: a number out of range, or no such kind of what is removed.
+        RecipeError: a number is out of range, or `clean_texts` has an unknown name.
     """
 
     name: str
@@ -82,38 +82,38 @@ class Dataset:
     def __post_init__(self) -> None:
         object.__setattr__(self, "clean_texts", self.preparation.clean_texts)
         if self.skip < 0:
-            raise RecipeError(f"{self.name}: skip is {self.skip}, and must be 0 or more.")
+            raise RecipeError(f"{self.name}: skip is {self.skip}, but must be 0 or more.")
         if self.limit is not None and self.limit < 1:
-            raise RecipeError(f"{self.name}: limit is {self.limit}, and must be 1 or more.")
+            raise RecipeError(f"{self.name}: limit is {self.limit}, but must be 1 or more.")
 
     @property
     def preparation(self) -> Preparation:
-        """What is done to its texts. Ids of articles, and with them every row, follow from the texts that result."""
+        """How the texts are changed. The articles' ids, and with them all rows, depend on the changed texts."""
         return Preparation(self.clean_texts, self.join_references)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenDataset:
-    """Articles that can be read any number of times, always the same ones in the same order, none twice.
+    """Articles that can be read any number of times: always the same ones, in the same order, without repeats.
 
-    Reading raises `CorpusError` at the first article that is not what it was when the dataset was opened: it is never
-    handed out. (Of a streamed dataset the articles are not known before; the Hub's commit stands for them.)
+    Reading raises `CorpusError` at the first article that has changed since the dataset was opened, and never returns
+    it. (The articles of a streamed dataset are not known before; its Hub commit identifies them.)
 
     Attributes:
-        dataset: what a recipe names.
-        name: as stored with every article.
-        pinned_name: the name under which exactly this dataset is opened again.
-        split: as stored with every article.
-        revision: a commit of the Hub, or `sha256:…` of the files that the articles were read from.
-        rows: all rows, from the names of the fields that are needed.
-        files: that hold the rows; None where these are not of files.
-        fields: of every row, see `recognise_fields`.
-        ids: of the articles, in order, as they were when the dataset was opened; None of a streamed dataset.
-        positions: int64, at which row each of them stands, from 0.
-        repeats: how many of the rows that were read hold the same article as a row before them.
-        fewest_references: of any article that has one, since others fail; 0 where none has. A streamed dataset is not
-            read before: it counts as 1.
-        reference_words: the median length of the references, rounded down; 0 where there are none. None of a streamed
+        dataset: the dataset as a recipe names it.
+        name: the name that is stored with every article.
+        pinned_name: the name that opens exactly this dataset again.
+        split: the split that is stored with every article.
+        revision: a Hub commit, or `sha256:…` of the files from which the articles were read.
+        rows: a function that reads all rows, given the names of the fields that are needed.
+        files: the files with the rows; None if the rows do not come from files.
+        fields: the fields of every row, see `recognise_fields`.
+        ids: the ids of the articles when the dataset was opened, in order; None for a streamed dataset.
+        positions: the row number of each article, from 0 (int64).
+        repeats: how many of the rows that were read have the same article as an earlier row.
+        fewest_references: the smallest number of references of an article that has any, since the others fail; 0 if
+            none has. It is 1 for a streamed dataset, which is not read before.
+        reference_words: the median length of the references, rounded down; 0 if there are none. None for a streamed
             dataset.
     """
 
@@ -133,22 +133,22 @@ class OpenDataset:
 
     @property
     def size(self) -> int | None:
-        """Number of articles. Of a streamed dataset its limit, which it may not reach, or None."""
+        """The number of articles. For a streamed dataset, its limit, which it may not reach, or None."""
         return self.dataset.limit if self.ids is None else len(self.ids)
 
     @property
     def is_of_hub(self) -> bool:
-        """Whether its revision is a commit: a file has the SHA-256 of its bytes."""
+        """Whether the revision is a Hub commit. Files have a SHA-256 instead."""
         return not self.revision.startswith("sha256:")
 
     def __iter__(self) -> Iterator[Article]:
         return self.read()
 
     def read(self, chosen: NDArray[np.bool_] | None = None) -> Iterator[Article]:
-        """The articles: all, or those that `chosen` marks. The others are not checked.
+        """Yield all articles, or those that `chosen` marks. The others are not checked.
 
         Raises:
-            CorpusError: one is another, is gone, or cannot be read any more.
+            CorpusError: an article has changed, is missing, or cannot be read any more.
         """
         if self.ids is None:
             yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
@@ -161,20 +161,18 @@ class OpenDataset:
                 group = next((group for group in groups if group[0][0] == position), None)
                 article = None if group is None else merge_rows(group, self._article, self.place)[0]
                 if article is None or int(article.id, 16) != self.ids[number]:
-                    raise CorpusError(
-                        f"there were {len(self.ids)} articles, and article {number + 1} is not what it was"
-                    )
+                    raise CorpusError(f"article {number + 1} of {len(self.ids)} is different now")
                 yield article
         except CorpusError as error:
             raise changed(self.place, str(error)) from error
 
     def distinct(self, rows: Iterable[PlacedRow]) -> Iterator[tuple[int, Article | None]]:
-        """The articles behind `skip`, up to `limit`, each with the number of its row, from 0. A repeat of one is None.
+        """Yield the articles after `skip`, up to `limit`, each with the number of its row, from 0; None for a repeat.
 
-        It holds two hashes of each article, of its key (of its texts where it has none) and of its texts: 170 bytes.
+        Memory: two hashes per article, of its key (or its texts, if it has none) and of its texts, some 170 bytes.
 
         Raises:
-            CorpusError: a row holds no article, or the key of another one.
+            CorpusError: a row has no article, or has the key of another article.
         """
         skip, limit = self.dataset.skip, self.dataset.limit
         seen = dict[int, int]()
@@ -195,22 +193,22 @@ class OpenDataset:
                 return
 
     def require_unchanged(self) -> None:
-        """Raise `CorpusError` if a file is not the one that was opened. A commit of the Hub does not change."""
+        """Raise `CorpusError` if a file has changed since it was opened. A Hub commit cannot change."""
         if self.files is not None:
             self.files.require_unchanged()
 
     def part_revision(self, end: int) -> str:
-        """The revision of the dataset that ends, by its limit, before article number `end` (from 0)."""
+        """Return the revision of the dataset if its limit ends it before article number `end` (from 0)."""
         return self.revision if self.files is None else self.files.revision(int(self.positions[end - 1]) + 1)
 
     @property
     def place(self) -> str:
-        """The name of the dataset in errors."""
+        """The name of the dataset for errors."""
         return self.name if self.files is None else self.files.place
 
     @property
     def columns(self) -> list[str]:
-        """The names of the fields that are read."""
+        """The names of the fields to read."""
         return [name for name in self.fields if name is not None]
 
     def _article(self, index: int, place: str, row: Row) -> Article:
@@ -220,20 +218,20 @@ class OpenDataset:
 
 
 def open_dataset(dataset: Dataset, needs_reference: bool = True) -> OpenDataset:
-    """Find the dataset and check what can be checked: every row, or the first one of a streamed dataset.
+    """Find a dataset and check every row, or only the first row if it is streamed.
 
-    Unless it `needs_reference`, rows of files may lack the field with references.
+    Without `needs_reference`, the rows of files may lack the field with references.
 
     Raises:
-        CorpusError: no such dataset, file, split or field, a malformed row (named by file and line), or a file that
-            was written to meanwhile.
+        CorpusError: the dataset, a file, the split or a field does not exist, a row is malformed (the error names its
+            file and line), or a file was written at the same time.
         HubError: the Hub cannot be reached, or has no such dataset.
     """
     name = dataset.name
     try:
         name.encode()
-    except UnicodeEncodeError as error:  # a byte of the command line that was none
-        raise CorpusError(f"{name!r} is no UTF-8: rename the file.") from error
+    except UnicodeEncodeError as error:  # a byte on the command line that is not UTF-8
+        raise CorpusError(f"The name {name!r} is not valid UTF-8. Rename the file.") from error
     if name in BUNDLED:
         return _open_files(dataset, str(BUNDLED[name]), name, name, needs_reference)
     if is_address(name):
@@ -245,7 +243,7 @@ def open_dataset(dataset: Dataset, needs_reference: bool = True) -> OpenDataset:
 
 
 def has_splits(name: str) -> bool:
-    """Whether a dataset is of the Hub, or a folder with splits: others, and the bundled samples, are one, `all`."""
+    """Return whether a dataset has splits, as Hub datasets and some folders do. Others have the single split `all`."""
     return name not in BUNDLED and (not is_files(name) or (os.path.isdir(name) and has_splits_inside(name)))
 
 
@@ -256,9 +254,9 @@ def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str, needs
         files = files.with_references(dataset.references_file)
         dataset = replace(dataset, reference_field=REFERENCES)
     opened = _read_once(OpenDataset(dataset, name, pinned_name, split, "", files.rows, files), needs_reference)
-    # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
+    # The files are hashed before and after, so that the revision is that of the rows that were read.
     files.require_unchanged()
-    if dataset.limit is not None and opened.size == dataset.limit:  # a row behind the last article may have been read
+    if dataset.limit is not None and opened.size == dataset.limit:  # a row after the last article may have been read
         return replace(opened, revision=opened.part_revision(dataset.limit))
     return replace(opened, revision=files.revision())
 
@@ -267,17 +265,17 @@ def _open_hub(dataset: Dataset) -> OpenDataset:
     match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(dataset.name, dataset.name))
     if match is None or not is_repository_name(match["repository"]):
         raise CorpusError(
-            f"There is no dataset {dataset.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
+            f"There is no dataset {dataset.name!r}. Give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
             f"file ending in {SUFFIXES}, a folder of such files, or a Hub id such as organisation/name:configuration."
             f"{did_you_mean(dataset.name, [*BUNDLED, *KNOWN_DATASETS])}"
         )
     if dataset.references_file is not None:
-        raise CorpusError(f"{dataset.name} has references of its own: a file of references is for articles in files.")
+        raise CorpusError(f"{dataset.name} has its own references. A references file is only for articles in files.")
     repository, config = match["repository"], match["config"]
-    if os.path.isdir(repository):  # which `datasets` prefers to the Hub's
+    if os.path.isdir(repository):  # `datasets` would prefer it to the Hub's dataset
         raise CorpusError(
-            f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: write "
-            f"./{repository} for the folder, or start NWS in another one."
+            f"The folder {os.path.abspath(repository)} would be read instead of the Hub dataset {repository}. Write "
+            f"./{repository} for the folder, or start NWS in another folder."
         )
     pinned = PINNED_REVISIONS.get(repository, "main")
     revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
@@ -289,9 +287,9 @@ def _open_hub(dataset: Dataset) -> OpenDataset:
 def open_rows(
     rows: Iterable[Mapping[str, object]], name: str, pinned_name: str, revision: str, dataset: Dataset
 ) -> OpenDataset:
-    """The dataset in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated.
+    """Open the dataset in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated.
 
-    All of them are read here, unless they are streamed.
+    This reads all rows, unless they are streamed.
     """
 
     def located(columns: Collection[str]) -> Iterator[PlacedRow]:
@@ -301,7 +299,7 @@ def open_rows(
 
 
 def _read_once(opened: OpenDataset, needs_reference: bool = True) -> OpenDataset:
-    """The dataset with what its rows tell: all of them are read, or those up to its limit. A stream is only begun."""
+    """Read all rows, or those up to the limit, and return the dataset with what they tell. Only begin a stream."""
     dataset = opened.dataset
     where = opened.place if opened.files else f"{opened.name} (split {opened.split})"
     after = f" after the first {dataset.skip}, which are skipped" if dataset.skip else ""
@@ -314,7 +312,7 @@ def _read_once(opened: OpenDataset, needs_reference: bool = True) -> OpenDataset
     field_names = dataset.text_field, dataset.reference_field, dataset.key_field
     with naming(opened.place, place):
         opened = replace(opened, fields=recognise_fields(row, *field_names, needs_reference))
-    # Only files can be asked for more columns. A stream is not begun twice.
+    # Only files can be read again for other columns. A stream is not begun twice.
     rows = opened.rows(opened.columns) if opened.files else itertools.chain([first], rows)
     if dataset.streaming and opened.files is None:
         if all(article is None for _, article in opened.distinct(rows)):
@@ -338,7 +336,7 @@ def _read_once(opened: OpenDataset, needs_reference: bool = True) -> OpenDataset
     if 2 * shorter > filled and not (dataset.references_file or (dataset.text_field and dataset.reference_field)):
         raise CorpusError(
             f"{where}: {shorter} of {filled} articles are shorter than their references. Articles were taken from the "
-            f"field {opened.fields[0]!r} and references from {opened.fields[1]!r}: name both fields.",
+            f"field {opened.fields[0]!r} and references from {opened.fields[1]!r}. Name both fields.",
             settings=("text_field", "reference_field"),
         )
     return replace(
@@ -352,15 +350,15 @@ def _read_once(opened: OpenDataset, needs_reference: bool = True) -> OpenDataset
 
 
 def load_split(repository: str, config: str | None, split: str, revision: str | None, streaming: bool) -> Any:
-    """One split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
+    """Return a split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
 
-    `datasets` takes the newest that it has in its cache where the Hub is away, whatever commit that is of. Where a
-    `revision` is given, that is refused.
+    If the Hub cannot be reached, `datasets` takes the newest commit in its cache. If this is not the given `revision`,
+    it is refused.
 
     Raises:
-        CorpusError: the dataset, configuration or split cannot be had, or it would be another revision.
+        CorpusError: the dataset, configuration or split cannot be loaded, or it would be another revision.
     """
-    import datasets  # with pandas and pyarrow, which a file need not wait for
+    import datasets  # imported here because pandas and pyarrow load slowly, and a file does not need them
 
     dataset = f"{repository} (configuration {config}, split {split}, revision {revision})"
     try:
@@ -368,22 +366,22 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
             builder = datasets.load_dataset_builder(repository, config, revision=revision)
         if revision not in (None, builder.hash):
             raise CorpusError(
-                f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
-                f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
+                f"The Hub cannot be reached, and the newest commit of {repository} in the cache is {builder.hash}, not "
+                f"{revision}. Try again with a network, or name the commit in the cache: {repository}@{builder.hash}"
             )
         if streaming:
             return builder.as_streaming_dataset(split=split)
         builder.download_and_prepare()
         return builder.as_dataset(split=split)
-    # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
+    # RuntimeError: the repository has a script, which `datasets` no longer runs. It covers NotImplementedError, too.
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise CorpusError(
-            f"The Hub dataset {dataset} cannot be loaded: {error}. Where the Hub cannot be reached, download it on a "
-            "machine with network, or name a file."
+            f"The Hub dataset {dataset} cannot be loaded: {error}. If the Hub cannot be reached, download it on a "
+            "machine with a network, or name a file."
         ) from error
 
 
 def article_rows(dataset: OpenDataset) -> Iterator[dict[str, object]]:
-    """Each article as a row of a file that can be read as a dataset."""
+    """Yield each article as a row for a file that can be read as a dataset."""
     for article in dataset:
         yield {"id": article.key, "article": article.text, "references": list(article.references)}

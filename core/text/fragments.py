@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 
 def fragment_lengths(article: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """The lengths, in words, of the fragments of `summary` that stand in `article`, from left to right.
+    """Return the lengths, in words, of the fragments of `summary` that `article` has, too, from left to right.
 
-    At each word of the summary the longest run that the article has, too, is a fragment, and the next one begins behind
-    it. As in the paper, a run of the article that was matched is not searched again for a longer one inside it.
+    At each word of the summary, the longest run that the article has, too, is a fragment, and the next one begins after
+    it. As in the paper, a matched run of the article is not searched again for a longer match inside it.
     """
     places = defaultdict[str, list[int]](list)
     for place, word in enumerate(article):
@@ -34,10 +34,10 @@ def fragment_lengths(article: Sequence[str], summary: Sequence[str]) -> list[int
 
 
 def coverage_and_density(article: Sequence[str], summary: Sequence[str]) -> tuple[float, float]:
-    """Fragment coverage and density of a summary with at least one word.
+    """Return the fragment coverage and density of a summary with at least one word.
 
-    Coverage is the share of its words that are in a fragment, in [0, 1]; density the mean, over its words, of the
-    length of the fragment that a word is in.
+    Coverage is the share of its words that are in a fragment, in [0, 1]. Density is the mean, over its words, of the
+    length of the word's fragment.
     """
     lengths = fragment_lengths(article, summary)
     return sum(lengths) / len(summary), sum(length * length for length in lengths) / len(summary)

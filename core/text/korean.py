@@ -1,13 +1,13 @@
-"""Korean: three morpheme analysers, each loaded when it is first used, and sentences and chunks cut by one, Kiwi.
+"""Korean: three morpheme analysers, each loaded when first used, and sentences and chunks by one of them, Kiwi.
 
-A word of Korean (an eojeol) is a noun with its particles or a verb with its endings. The last morpheme says how it goes
-on: particles (J…) and final and connective endings (EF, EC) end a phrase, while adnominals (ETM, JKG, MM), adverbs and
-bare nouns belong to what follows. A chunk is such a phrase: a run of words of one sentence, ended by such a word, by
-punctuation, and after `MAX_CHUNK_WORDS` words. An auxiliary verb (VX) or a negated copula (VCN) stays with the word
-before it, or a summary could say the opposite ("줄지 않았다", "사실이 아니다"). Stop words, which are in no chunk, are
-the conjunctions that begin a sentence (MAJ): 그러나, 하지만, 그리고, 따라서.
+A Korean word (an eojeol) is a noun with its particles or a verb with its endings. The last morpheme says whether a
+phrase ends: particles (J…) and final and connective endings (EF, EC) end it, while adnominals (ETM, JKG, MM), adverbs
+and bare nouns belong to what follows. A chunk is such a phrase: a run of words of a sentence, which ends with such a
+word, at punctuation, or after `MAX_CHUNK_WORDS` words. An auxiliary verb (VX) or a negated copula (VCN) stays with the
+word before it, or a summary could say the opposite ("줄지 않았다", "사실이 아니다"). Stop words, which are in no chunk,
+are the conjunctions that begin a sentence (MAJ): 그러나, 하지만, 그리고, 따라서.
 
-The tags are those of the Sejong corpus, as Kiwi extends them.
+The tags are those of the Sejong corpus with Kiwi's extensions.
 """
 
 import bisect
@@ -27,23 +27,23 @@ from nws.core.errors import NwsError
 from nws.core.text.cutting import Cutter, CutText, Range, WordMark, runs
 
 INSTALL = "pip install kiwipiepy konlpy python-mecab-ko"
-# The packages whose versions decide what an analyser gives.
+# The packages whose versions determine the output of an analyser.
 PACKAGES = {
     "kiwi": ("kiwipiepy", "kiwipiepy_model"),
     "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
     "okt": ("konlpy",),
 }
 DATA = {"kiwi": "kiwipiepy_model", "mecab": "mecab_ko_dic", "okt": "konlpy"}
-"""The package, as it is imported, that brings an analyser's model or dictionary."""
+"""The module with an analyser's model or dictionary."""
 NOUNS_AND_ADJECTIVES = ("NNG", "NNP", "VA", "XR")
-"""Kiwi's tags of common nouns, names, adjectives, and the roots from which others of these are made."""
+"""Kiwi's tags of common nouns, names, adjectives, and the roots of derived ones."""
 _SPACE = re.compile(r"[^\S\n]|\0")
 Morphs = Callable[[str], list[str]]
 
 
 @functools.cache
 def analyser(name: str) -> Morphs:
-    """The analyser `name` of `PACKAGES`, which cuts any Unicode string into morphemes.
+    """Return the analyser `name` of `PACKAGES`, which splits any Unicode string into morphemes.
 
     Raises:
         NwsError: its package or Java is missing.
@@ -53,7 +53,7 @@ def analyser(name: str) -> Morphs:
 
 
 def versions(name: str) -> str:
-    """The packages behind the analyser `name` with their versions, e.g. `konlpy-0.6.0`.
+    """Return the packages of the analyser `name` with their versions, e.g. `konlpy-0.6.0`.
 
     Raises:
         NwsError: one of them is missing.
@@ -65,11 +65,11 @@ def versions(name: str) -> str:
 
 
 def readable(text: str) -> str:
-    """`text` as every analyser can read it.
+    """Return `text` in a form that every analyser can read.
 
-    Composed (NFC), since the dictionaries hold no decomposed Hangul; lone surrogates, which no analyser takes, become
-    U+FFFD. NUL, at which MeCab stops reading, and every space but a newline, some of which make Okt drop the next
-    word, become a plain space.
+    It is composed (NFC), since the dictionaries have no decomposed Hangul. Lone surrogates, which no analyser accepts,
+    become U+FFFD. NUL, at which MeCab stops reading, becomes a plain space. So does all white space except newlines,
+    since some of it makes Okt drop the next word.
     """
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _SPACE.sub(" ", unicodedata.normalize("NFC", text))
@@ -77,7 +77,7 @@ def readable(text: str) -> str:
 
 @functools.cache
 def load_kiwi() -> Any:
-    """The one `kiwipiepy.Kiwi` of this process, of one thread, for morphemes and for sentences.
+    """Return this process's only `kiwipiepy.Kiwi`, with one thread, for morphemes and for sentences.
 
     Raises:
         NwsError: its package is missing.
@@ -87,7 +87,7 @@ def load_kiwi() -> Any:
 
 
 def nouns_and_adjectives(text: str) -> list[str]:
-    """The morphemes of `text` in order that Kiwi tags with one of `NOUNS_AND_ADJECTIVES`.
+    """Return the morphemes of `text`, in order, that Kiwi tags with one of `NOUNS_AND_ADJECTIVES`.
 
     Raises:
         NwsError: its package is missing.
@@ -113,7 +113,7 @@ def _load_okt() -> Morphs:
     jars = Path(str(_module("okt", "konlpy").__file__)).parent / "java"
     if not jpype.isJVMStarted():
         try:
-            # KoNLPy would start it too, but neither headless nor leaving Ctrl-C and other signals to Python (-Xrs).
+            # KoNLPy would start it, too, but not headless, and it would take Ctrl-C and other signals from Python.
             jpype.startJVM(
                 "-Djava.awt.headless=true",
                 "-Dfile.encoding=UTF8",
@@ -125,9 +125,9 @@ def _load_okt() -> Morphs:
             )
         except (jpype.JVMNotFoundException, OSError, RuntimeError) as error:
             raise NwsError(
-                f"The tokenizer 'okt' needs Java, and none can be started ({error}). Install it "
-                "(Debian, Ubuntu: `apt install default-jre-headless`), set JAVA_HOME if it lies in an unusual place, "
-                "or choose the tokenizer `kiwi`, which needs none.",
+                f"The tokenizer 'okt' needs Java, which cannot be started ({error}). Install it "
+                "(Debian, Ubuntu: `apt install default-jre-headless`), set JAVA_HOME if it is in an unusual place, "
+                "or choose the tokenizer `kiwi`, which does not need it.",
                 settings=("tokenizer",),
             ) from error
     morphs: Morphs = _module("okt", "konlpy.tag").Okt().morphs
@@ -192,7 +192,7 @@ def _cut(text: str, kiwi: Any) -> CutText:
     words: list[str] = []
     sentences: list[Range] = []
     chunks: list[tuple[Range, ...]] = []
-    # Kiwi reads on over a single new line, so that a headline would run into the text.
+    # Kiwi ignores single line breaks, so that a headline would run into the text.
     for sentence in itertools.chain.from_iterable(_sentences(line, kiwi) for line in text.split("\n")):
         start = len(words)
         words += [word.text for word in sentence]
@@ -210,7 +210,7 @@ def _marks(words: list[_KoreanWord]) -> list[WordMark]:
 
 
 def _sentences(line: str, kiwi: Any) -> Iterator[list[_KoreanWord]]:
-    """The words of each sentence of a line. A word belongs to the sentence in which its first morpheme lies."""
+    """Yield the words of each sentence of a line. A word belongs to the sentence of its first morpheme."""
     tokens = line.split()
     if not any(map(_is_word, tokens)):
         return
@@ -232,10 +232,10 @@ def _sentences(line: str, kiwi: Any) -> Iterator[list[_KoreanWord]]:
 
 
 def _morphemes(tokens: list[str], kiwi: Any) -> list[tuple[int | None, tuple[str, ...]]]:
-    """The sentence number of each whitespace token (None: no morpheme starts in it), and its morphemes' tags.
+    """Return the sentence number of each whitespace token (None: no morpheme starts in it), and its morphemes' tags.
 
-    Kiwi's offsets count the characters of what it is given, which is not what the article holds: composed, and
-    without lone surrogates and NUL. So each token is made readable by itself, and found again by where it starts.
+    Kiwi's offsets refer to the text that it gets, which differs from the article's: it is composed, and has no lone
+    surrogates or NUL. So each token is made readable separately, and found again by its start.
     """
     readable_tokens = [readable(token) for token in tokens]
     starts = list(itertools.accumulate((len(token) + 1 for token in readable_tokens[:-1]), initial=0))
@@ -257,7 +257,7 @@ def _is_word(token: str) -> bool:
 
 
 def _core(word: str) -> tuple[int, int]:
-    """The start and end of `word` without the punctuation around it, but with a bracket of its own: 김한결(45)."""
+    """Return the start and end of `word` without the punctuation around it, but with its own brackets: 김한결(45)."""
     start, end = 0, len(word)
     while _is_punctuation(word[start]):
         start += 1

@@ -1,7 +1,7 @@
-"""Which script a text is in, so that no tokenizer silently deletes it, and which language it looks like.
+"""The script of a text, so that no tokenizer silently deletes the text, and the language that it looks like.
 
-The script alone tells Korean, but not French from English: that does py3langid (after Lui and Baldwin 2012,
-"langid.py").
+The script alone shows Korean, but not whether a text is French or English. For that there is py3langid (after Lui and
+Baldwin 2012, "langid.py").
 """
 
 import functools
@@ -23,55 +23,55 @@ if TYPE_CHECKING:
 # The languages that articles may be in.
 Language = Literal["en", "ko"]
 ASKED = 100
-"""Of a dataset, so many articles say in which language it is: one that slipped in decides nothing."""
+"""The number of articles that decide the language of a dataset, so that a single odd one does not matter."""
 LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
-# Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
+# Syllables and all blocks of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
 _LATIN = re.compile("[a-z]")
-# More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
+# More Hangul than a quoted name or two: the English tokenizer would score only the rest, and the score would look good.
 _MOST_HANGUL = 0.2
-# Shorter texts are names, numbers and greetings as often as not.
+# Shorter texts are often names, numbers and greetings.
 _LEAST_LETTERS, _LEAST_OF_SCRIPT = 20, 2
-# Below that probability a text is not in a language. Of 1,718 lines of English dialogue with 20 letters one was below,
-# of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
+# Below this probability, a text counts as not in a language. Of 1,718 lines of English dialogue with 20 letters one was
+# below it, of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
 _LEAST_PROBABILITY = 0.01
 
 
 def hangul_share(text: str) -> float:
-    """Share of the letters of `text` that are Hangul, in [0, 1]; 0 for a text without letters."""
+    """Return the share of the letters of `text` that are Hangul, in [0, 1]; 0 for a text without letters."""
     letters = sum(map(str.isalpha, text))
     hangul = sum(map(str.isalpha, _HANGUL.findall(text)))
     return hangul / letters if letters else 0.0
 
 
 def is_korean(text: str) -> bool:
-    """Whether more than a fifth of the letters of `text` are Hangul."""
+    """Return whether more than a fifth of the letters of `text` are Hangul."""
     return hangul_share(text) > _MOST_HANGUL
 
 
 def latin_share(text: str) -> float:
-    """Share of the letters of `text` that are a-z or A-Z, in [0, 1]; 1 for a text without letters."""
+    """Return the share of the letters of `text` that are a-z or A-Z, in [0, 1]; 1 for a text without letters."""
     lower = text.lower()
     letters = sum(map(str.isalpha, lower))
     return len(_LATIN.findall(lower)) / letters if letters else 1.0
 
 
 def is_mostly_deleted(text: str) -> bool:
-    """Whether the English tokenizer, which keeps only a-z and 0-9, would delete too much of `text` to score it.
+    """Return whether the English tokenizer, which keeps only a-z and 0-9, would delete too much of `text` to score it.
 
-    That is more than half of its letters, or more than a fifth if they are Hangul. A text without letters, such as an
-    emoji, is fine.
+    Too much is more than half of its letters, or more than a fifth if they are Hangul. A text without letters, such as
+    an emoji, is fine.
     """
     return latin_share(text) < 0.5 or is_korean(text)
 
 
 def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
-    """Refuse every text that `tokenizer` would mostly delete, which would make its score meaningless.
+    """Refuse texts that `tokenizer` would mostly delete, which would make their scores meaningless.
 
     Only the English tokenizer deletes letters (see `is_mostly_deleted`).
 
     Raises:
-        LanguageError: names the text and the flag to use.
+        LanguageError: a text is refused. The error names the text and the flag to use.
     """
     if isinstance(tokenizer, EnglishTokenizer):
         for text in texts:
@@ -79,21 +79,21 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
                 raise LanguageError(
                     f"The text {reprlib.repr(text.strip())} is not in the Latin alphabet. The English tokenizer "
                     "rouge_score keeps only a-z and 0-9: it would delete most of the text and score the rest. Choose "
-                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `unicode`, which "
-                    "keeps the letters of every script.",
+                    "the language `ko` or a tokenizer such as `kiwi` for Korean. For others, choose the tokenizer "
+                    "`unicode`, which keeps the letters of every script.",
                     settings=("lang", "tokenizer"),
                 )
 
 
 def text_language(text: str) -> Language | None:
-    """`ko` if more than a fifth of the letters are Hangul, else `en` in Latin script; None in another script."""
+    """Return `ko` if more than a fifth of the letters are Hangul, `en` for other Latin script, or None."""
     if is_korean(text):
         return "ko"
     return None if is_mostly_deleted(text) else "en"
 
 
 def common_language(articles: Iterable[Article]) -> Language:
-    """The language that a run needs for `articles`: that of most of the first `ASKED` texts with letters, else `en`.
+    """Return the language of most of the first `ASKED` articles that have letters; `en` if none has.
 
     Raises:
         LanguageError: most of them are neither Korean nor in Latin script.
@@ -105,33 +105,33 @@ def common_language(articles: Iterable[Article]) -> Language:
         article = asked[languages.index(None)]
         raise LanguageError(
             f"{count} of the first {len(asked)} articles of {article.dataset}, such as {article.key!r}, are neither "
-            "Korean nor in Latin script: give articles in English or Korean."
+            "Korean nor in Latin script. Give articles in English or Korean."
         )
     return language
 
 
 def require_language(article: Article, language: Language) -> None:
-    """Refuse an article whose text or a reference is not in the language of the run.
+    """Refuse an article if its text or a reference is not in the language of the run.
 
-    In `en` that is what the English tokenizer would mostly delete (`is_mostly_deleted`), in `ko` what is not Korean
-    (`is_korean`).
+    For `en`, this is a text that the English tokenizer would mostly delete (`is_mostly_deleted`); for `ko`, a text that
+    is not Korean (`is_korean`).
 
     Raises:
-        LanguageError: names the article.
+        LanguageError: the article is refused. The error names it.
     """
     texts = {"text": article.text} | {f"reference {i}": text for i, text in enumerate(article.references, start=1)}
     for part, text in texts.items():
         if is_mostly_deleted(text) if language == "en" else not is_korean(text):
             raise LanguageError(
                 f"Article {article.key!r} of {article.dataset}: its {part} is not in "
-                f"{'Latin script' if language == 'en' else 'Korean'}. A run is in one language: give it its own run."
+                f"{'Latin script' if language == 'en' else 'Korean'}. A run has one language: give it its own run."
             )
 
 
 def foreign_language(text: str, expected: Language) -> str | None:
-    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short.
+    """Return the ISO 639 code of the language of `text`; None if this is `expected`, or if the text is too short.
 
-    A text is never too short for its script: of letters neither Latin (with marks or without) nor Hangul two will do.
+    For another script, two letters that are neither Latin (with or without marks) nor Hangul are enough.
     """
     letters = sum(map(str.isalpha, text))
     is_latin = latin_share(unicodedata.normalize("NFKD", text)) >= 0.5
@@ -144,12 +144,12 @@ def foreign_language(text: str, expected: Language) -> str | None:
 
 
 def find_foreign(texts: Iterable[str], expected: Language) -> Counter[str]:
-    """How many of `texts` look like another language than `expected`, by ISO 639 code."""
+    """Count the `texts` that look like another language than `expected`, by ISO 639 code."""
     return Counter(code for text in texts if (code := foreign_language(text, expected)) is not None)
 
 
 @functools.cache
 def _identifier() -> "LanguageIdentifier":
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # its model, which few need
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # imported here because few runs need it
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,6 +1,6 @@
-"""Near copies: articles that share most of their word 8-grams, whatever their case, quotes and punctuation.
+"""Near copies: articles that share most of their word 8-grams, ignoring case, quotes and punctuation.
 
-Shingles and their containment are those of Broder 1997, "On the resemblance and containment of documents".
+For shingles and their containment see Broder 1997, "On the resemblance and containment of documents".
 """
 
 import functools
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from nws.core.article import Article
 
 WORDS = 8
-# Of the smaller article's 8-grams. A copy with other quotes, a prefix or some words cut has some 90 % in common with
-# the original; two articles that quote one paragraph stay below.
+# The share of the smaller article's 8-grams. A copy with other quotes, a prefix or some words cut has some 90 % in
+# common with the original, and two articles that quote the same paragraph have less than half.
 MOST_SHARED = 0.5
 _MARKS = bytes(code for code in range(128) if not re.match(r"\w", chr(code)))
 _SPACES = bytes.maketrans(_MARKS, b" " * len(_MARKS))
@@ -28,7 +28,7 @@ Hashes = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class NearCopy:
-    """Two articles and the share of the smaller one's 8-grams that both have, in [0, 1]."""
+    """Two articles, and the share of the smaller one's 8-grams that are in both, in [0, 1]."""
 
     first: Article
     second: Article
@@ -36,10 +36,10 @@ class NearCopy:
 
 
 def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator[NearCopy]:
-    """Every pair of an article of `first` and one of `second` that share more than `MOST_SHARED`.
+    """Yield every pair of an article of `first` and one of `second` that share more than `MOST_SHARED`.
 
-    An article of fewer than 8 words is a single n-gram: it is a copy only of one with the same words. `first` is held
-    in memory, with some 20 bytes for each word; `second` is read once, article by article.
+    An article of fewer than 8 words is a single n-gram, so it is only a copy of an article with the same words. `first`
+    is kept in memory, with some 20 bytes per word, and `second` is read once, article by article.
     """
     index = _Index(first)
     for article in second:
@@ -47,17 +47,17 @@ def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator
 
 
 def are_near_copies(first: Article, second: Article) -> bool:
-    """Whether two articles share more than `MOST_SHARED`."""
+    """Return whether two articles share more than `MOST_SHARED`."""
     shingles = _shingles(first.text), _shingles(second.text)
     common = len(np.intersect1d(*shingles, assume_unique=True))
     return common > MOST_SHARED * min(map(len, shingles))
 
 
 class _Index:
-    """Which articles have which 8-grams: hashes in ascending order, each with the index of its article.
+    """The articles by their 8-grams: hashes in ascending order, each with the index of its article.
 
-    Most articles that are looked up share nothing with any other. So a table of 32 to 64 bits for each hash says
-    whether any hash ends like this one; where none does, the hashes themselves need not be searched.
+    Most articles that are looked up share nothing with any other. So a table with 32 to 64 bits per hash says whether
+    any hash ends like a given one. If none does, the hashes themselves need not be searched.
     """
 
     def __init__(self, articles: Iterable[Article]) -> None:
@@ -72,7 +72,7 @@ class _Index:
         np.bitwise_or.at(self._endings, *self._places(hashes))
 
     def _places(self, hashes: Hashes) -> tuple[Hashes, npt.NDArray[np.uint8]]:
-        """Where the ending of each hash stands in the table: in which byte, and at which bit of it."""
+        """Return the byte and the bit in the table of each hash's ending."""
         return (hashes >> _THREE) & np.uint64(len(self._endings) - 1), _BITS[hashes & _SEVEN]
 
     def copies_of(self, article: Article) -> Iterator[NearCopy]:
@@ -93,12 +93,12 @@ class _Index:
 
 @functools.lru_cache(maxsize=512)  # an article may be compared with many, and many with the same ones
 def _shingles(text: str) -> Hashes:
-    """The distinct hashes of `_windows`."""
+    """Return the distinct hashes of `_windows`."""
     return np.unique(_windows(text))
 
 
 def plain_words(text: str) -> list[str]:
-    """The runs of letters, digits and underscores, which a regular expression finds in twice the time."""
+    """Return the runs of letters, digits and underscores. A regular expression would take twice the time."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     if not folded.isascii():
         for mark in {char for char in set(folded) if char > "\x7f" and not char.isalnum()}:
@@ -107,7 +107,7 @@ def plain_words(text: str) -> list[str]:
 
 
 def _windows(text: str) -> Hashes:
-    """A 64-bit hash of each 8-gram of a text's words, without case and punctuation; none without a word."""
+    """Return a 64-bit hash of each 8-gram of a text's words, ignoring case and punctuation; none without words."""
     words = plain_words(text)
     if not words:
         return np.empty(0, np.uint64)

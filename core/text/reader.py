@@ -1,4 +1,4 @@
-"""The rows of JSON, CSV, Parquet, Arrow and text files, each with where it stands, so that an error can name it."""
+"""The rows of JSON, CSV, Parquet, Arrow and text files, each with its place in the file for errors."""
 
 import contextlib
 import csv
@@ -20,38 +20,38 @@ from typing import Any, TypeAlias
 from nws.core.errors import CorpusError, LanguageError, SegmentationError
 from nws.core.provenance import file_sha256
 from nws.core.text.json_rows import BLANKS, parse, rows_in
-from nws.core.text.rows import ANEW, KEY_FIELDS, LINE, REFERENCE_FIELDS, TEXT_FIELDS, outermost
+from nws.core.text.rows import KEY_FIELDS, LINE, REFERENCE_FIELDS, REWRITE, TEXT_FIELDS, outermost
 
 Row: TypeAlias = dict[str, object]
-# Where it stands ("line 7"), and the row.
+# A row with its place ("line 7") before it.
 PlacedRow: TypeAlias = tuple[str, Row]
 _TEXTS = (".jsonl", ".ndjson", ".jsonlines", ".json", ".csv", ".tsv")
 _TABLES = (".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .zst), .parquet, .arrow or .feather"
-"""How the name of a file ends that is read here."""
-# What binary files begin with.
+"""The endings of the names of files that can be read here."""
+# The first bytes of binary files.
 _BINARY = {b"PK\3\4": "Excel or zip", b"\x1f\x8b": "gzip", b"PAR1": "Parquet", b"ARROW1": "Arrow"}
-# As `fairseq-generate` writes a source, target, hypothesis, or detokenized one.
+# A source, target, hypothesis, or detokenized hypothesis in the output of `fairseq-generate`.
 _FAIRSEQ = re.compile(r"(?P<kind>[STHD])-(?P<number>\d+)\t(?:-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)\t)?(?P<text>.*?)\s*")
-# Also where a header comes again behind a byte order mark: its quote is no quote to CSV there.
+# For a header that is repeated after a byte order mark, where CSV does not read its quote as a quote.
 _AROUND = '\ufeff \t\r\n"'
 # One of these names shows that a line is the header of a table.
 _COLUMNS = {*TEXT_FIELDS, *REFERENCE_FIELDS, *KEY_FIELDS, "prediction"}
-# Rows of Parquet that are decoded at once.
+# The number of rows of Parquet that are decoded at once.
 _BATCH_ROWS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The rows of one file, which are read one after another.
+    """The rows of a file, which are read one after another.
 
     Attributes:
-        path: JSONL, JSON (`nws.core.text.json_rows`), CSV, its cells separated by commas, semicolons, tabs or bars,
-            Parquet, or Arrow, which pandas calls Feather. Any other file is text, of which each line is a row with one
-            field, `LINE`. JSON and CSV may be packed.
-        name: what errors call it.
-        columns: of a Parquet or Arrow file, those that are needed (None: all). The others are None in every row.
+        path: a file of JSONL, JSON (`nws.core.text.json_rows`), CSV (with commas, semicolons, tabs or bars), Parquet,
+            or Arrow, which pandas calls Feather. Any other file is text, and each line is a row with the single field
+            `LINE`. JSON and CSV may be compressed.
+        name: the name of the file in errors.
+        columns: for Parquet and Arrow files, the columns that are needed (None: all). The others are None in every row.
     """
 
     path: Path
@@ -59,10 +59,10 @@ class Reader:
     columns: Collection[str] | None = None
 
     def rows(self) -> Iterator[PlacedRow]:
-        """The rows, lazily, each with where it stands.
+        """Yield the rows, each with its place.
 
         Raises:
-            CorpusError: the file does not exist, is of another kind, or holds a malformed row (named by its line).
+            CorpusError: the file does not exist, is of another kind, or has a malformed row (the error names its line).
         """
         require_file(self.path)
         formats: Mapping[str, Callable[[], Iterator[PlacedRow]]] = {
@@ -76,22 +76,22 @@ class Reader:
         }
         kind = _kind(self.path.name)
         if kind in _PACKED:
-            raise CorpusError(f"{self.name}: a dataset file ends in {SUFFIXES}.")
+            raise CorpusError(f"{self.name} cannot be read: the name of a dataset file ends in {SUFFIXES}.")
         read = formats.get(kind, self._text)
         try:
             yield from read()
-        # Also what a damaged Parquet page or packed file raises.
+        # Damaged Parquet pages and compressed files raise these, too.
         except (OSError, EOFError, UnicodeError, zlib.error, lzma.LZMAError) as error:
             raise CorpusError(f"{self.name} cannot be read: {error}.") from error
 
     def _json(self) -> Iterator[PlacedRow]:
-        """JSON lines, or one value with all rows: either has the other's name in many places."""
+        """Yield the rows of JSON lines, or of a single value with all rows, since many files have the other's name."""
         lines = enumerate(self._lines(), start=1)
         filled = ((number, line) for number, line in lines if line.strip())
         number, first = next(filled, (1, "[]"))
         try:
             begun = iter([*self._values(first, number)])
-        except CorpusError:  # also where a value has several lines
+        except CorpusError:  # may be a value of several lines
             begun = self._values(first + "".join(line for _, line in lines), number)
         values = itertools.chain(begun, (value for index, line in filled for value in self._values(line, index)))
         number, value = next(values)
@@ -102,7 +102,7 @@ class Reader:
             yield f"line {index}", self._object(row, f"line {index}")
 
     def _table(self, value: object, place: str) -> Iterator[PlacedRow]:
-        """The rows of the only value in a file, which begins at a place."""
+        """Yield the rows of the only value in a file, which begins at `place`."""
         try:
             rows = rows_in(value, is_line=_kind(self.path.name) != ".json")
         except ValueError as error:
@@ -112,7 +112,7 @@ class Reader:
             yield where, self._object(row, where)
 
     def _values(self, text: str, number: int) -> Iterator[tuple[int, object]]:
-        """The values in a text that begins at the line of this number, each with the number of its own line."""
+        """Yield the values in a text that begins at line `number`, each with the number of its own line."""
         text = text.rstrip("\r\n")
         line, begin = number, len(text) - len(text.lstrip(BLANKS))
         while begin < len(text):
@@ -121,7 +121,7 @@ class Reader:
             except json.JSONDecodeError as error:
                 place = f"line {number + error.lineno - 1}"
                 raise self._malformed(place, f"not valid JSON ({error.msg}, column {error.colno})") from error
-            except (ValueError, RecursionError) as error:  # a key that is there twice; nested without end
+            except (ValueError, RecursionError) as error:  # a repeated key, or nested too deeply
                 raise self._malformed(f"line {line}", f"not valid JSON ({error})") from error
             yield line, value
             line += text.count("\n", begin, end)
@@ -129,7 +129,7 @@ class Reader:
 
     def _object(self, value: object, place: str) -> Row:
         if not isinstance(value, dict):
-            raise self._malformed(place, f"a row must be a JSON object, not {type(value).__name__}. {ANEW}")
+            raise self._malformed(place, f"a row must be a JSON object, not {type(value).__name__}. {REWRITE}")
         return value
 
     def _text(self) -> Iterator[PlacedRow]:
@@ -139,40 +139,40 @@ class Reader:
                 yield from self._numbered(itertools.chain([(number, line)], lines))
                 return
             if "\0" in line or (number == 1 and begins_a_table(line)):
-                raise CorpusError(f"{self.name} is not lines of text: let its name say what it is ({SUFFIXES}).")
+                raise CorpusError(f"{self.name} is not lines of text. Give its name the right ending ({SUFFIXES}).")
             yield f"line {number}", {LINE: line.rstrip("\r\n")}
 
     def _numbered(self, lines: Iterable[tuple[int, str]]) -> Iterator[PlacedRow]:
-        """Lines of `fairseq-generate`, such as `H-7<tab>score<tab>text`, in the order of their numbers."""
+        """Yield lines of `fairseq-generate`, such as `H-7<tab>score<tab>text`, in the order of their numbers."""
         rows = dict[int, PlacedRow]()
         kind = ""
         for number, line in lines:
             found = _FAIRSEQ.fullmatch(line)
             if found is None or int(found["number"]) in rows or not line.startswith(kind):
-                raise self._malformed(f"line {number}", "fairseq has one line for each number: grep ^H- FILE has these")
+                raise self._malformed(f"line {number}", "fairseq needs one line per number, as from grep ^H- FILE")
             kind = line[0]
             rows[int(found["number"])] = f"line {number}", {LINE: found["text"]}
         yield from (row for _, row in sorted(rows.items()))
 
     def _csv(self, separators: str) -> Iterator[PlacedRow]:
-        """The separator is that of these which the first line has most often; of equally many, the first."""
+        """Yield the rows of a table. Its separator is the one that the first line has most often (first of equals)."""
         lines = self._lines(has_cells=True)
         first = next(lines, "")
-        if re.fullmatch(r"sep=.\s*", first):  # for Excel, which other programs do not read
+        if re.fullmatch(r"sep=.\s*", first):  # only for Excel
             first = next(lines, "")
         separator = max(separators, key=first.count)
-        # The module's default of 131,072 characters a cell is less than a long article.
+        # The module's default limit of 131,072 characters per cell is less than a long article.
         csv.field_size_limit(sys.maxsize)
         reader = csv.reader(itertools.chain([first], lines), delimiter=separator, strict=True)
         names: list[str] | None = None
         while True:
-            place = f"line {reader.line_num + 1}"  # where the row begins: a quoted cell may hold further lines
+            place = f"line {reader.line_num + 1}"  # where the row begins: a quoted cell may have several lines
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                problem = f'not valid CSV ({error}). In a cell, a quote is "", not \\"'
+                problem = f'not valid CSV ({error}). In a cell, write a quote as "", not \\"'
                 if "new-line character" in str(error):
-                    problem = "a carriage return stands in a cell without quotes. Make blanks of all: tr '\\r' ' '"
+                    problem = "a cell without quotes has a carriage return. Replace these with blanks: tr '\\r' ' '"
                 raise self._malformed(place, problem) from error
             if cells is None:
                 return
@@ -185,8 +185,8 @@ class Reader:
                 yield place, dict(zip(names, cells, strict=True))
 
     def _parquet(self) -> Iterator[PlacedRow]:
-        """One row group after another, of which only the needed columns are read."""
-        import pyarrow.parquet  # which the others need not wait for
+        """Yield the rows of a Parquet file, reading one row group after another, and only the needed columns."""
+        import pyarrow.parquet  # imported here because other files do not need it
 
         try:
             with pyarrow.parquet.ParquetFile(self.path) as file:
@@ -197,7 +197,7 @@ class Reader:
             raise CorpusError(f"{self.name}: not a readable Parquet file ({error}).") from error
 
     def _arrow(self) -> Iterator[PlacedRow]:
-        """A file of Arrow, as pandas writes it (Feather), or a stream, as `Dataset.save_to_disk` does."""
+        """Yield the rows of an Arrow file, as pandas writes it (Feather), or stream, as `Dataset.save_to_disk` does."""
         import pyarrow
 
         try:
@@ -229,19 +229,19 @@ class Reader:
         wanted = None if self.columns is None else {*self.columns, *map(outermost, self.columns)}
         needed = [name for name in dict.fromkeys(names) if wanted is None or name in wanted]
         if twice := [name for name in needed if names.count(name) > 1]:
-            raise CorpusError(f"{self.name} has several columns {twice[0]!r}: rename all but one.")
+            raise CorpusError(f"{self.name} has several columns {twice[0]!r}. Rename all but one.")
         return needed
 
     def _lines(self, has_cells: bool = False) -> Iterator[str]:
-        """The lines of a text, unpacked where it is packed: in UTF-8, or in UTF-16 as Excel has it.
+        """Yield the lines of a text, which may be compressed, in UTF-8 or in UTF-16 (as Excel writes it).
 
-        A carriage return alone ends lines where there is no other end, or where it ends the header of a table, whose
-        cells may hold line feeds. Else it is part of them.
+        A lone carriage return ends lines only if nothing else does, or if it ends the header of a table, whose cells
+        may have line feeds. Otherwise it is part of a line.
         """
         with _opened(self.path) as file:
             head = file.peek()
             if packing := next((name for sign, name in _BINARY.items() if head.startswith(sign)), None):
-                raise CorpusError(f"{self.name} is a file of {packing}, and its name should say so ({SUFFIXES}).")
+                raise CorpusError(f"{self.name} is a file of {packing}, but its name does not say so ({SUFFIXES}).")
             encoding = json.detect_encoding(head)
             begins = head.decode(encoding, "ignore")
             is_lone = re.match(r"[^\r\n]*\r[^\n]", begins) and ("\n" not in begins or has_cells)
@@ -253,9 +253,9 @@ class Reader:
                 try:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogatepass")
                 except UnicodeDecodeError as error:
-                    # Of Korean, two bytes are a syllable. Hardly any text in a Latin script has four such in a row.
+                    # In Korean, two bytes are a syllable. Hardly any text in Latin script has four such bytes in a row.
                     guess = "CP949" if re.search(rb"[\xa1-\xfe]{4}", line) else "CP1252"
-                    problem = f"not valid UTF-8 ({error}). It may be {guess}: iconv -f {guess} -t UTF-8 makes it UTF-8"
+                    problem = f"not valid UTF-8 ({error}). It may be {guess}. To convert it: iconv -f {guess} -t UTF-8"
                     raise self._malformed(f"line {number}", problem) from error
 
     def _malformed(self, place: str, problem: str) -> CorpusError:
@@ -263,13 +263,13 @@ class Reader:
 
 
 def read_rows(path: Path, columns: Collection[str] | None = None) -> Iterator[PlacedRow]:
-    """The rows of a file, see `Reader.rows`."""
+    """Yield the rows of a file, see `Reader.rows`."""
     return Reader(path, str(path), columns).rows()
 
 
 @contextlib.contextmanager
 def regular_file(path: Path) -> Iterator[Path]:
-    """A file that can be read twice: of a pipe or device a copy, whose name says what it begins with."""
+    """Yield a file that can be read twice. For a pipe or device, this is a copy, whose name fits its beginning."""
     is_there = os.path.exists(path) and not os.path.isdir(path)
     if not is_there or (is_file(path) and path.parts[:2] != ("/", "dev")):
         yield path
@@ -285,7 +285,7 @@ def regular_file(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def naming(file: str | Path, place: str) -> Iterator[None]:
-    """Let errors about a row name its file, and where it stands there."""
+    """Add a row's file and place to errors about the row."""
     try:
         yield
     except (CorpusError, LanguageError, SegmentationError) as error:
@@ -293,25 +293,25 @@ def naming(file: str | Path, place: str) -> Iterator[None]:
 
 
 def _row_problem(cells: Sequence[str], names: Sequence[str], separator: str) -> str:
-    """What shows that cells are no row of a table; "" where nothing does."""
+    """Say why cells are not a row of a table; "" if they may be one."""
     if len(cells) != len(names):
         return f"the row has {len(cells)} cells, not {len(names)}, with {separator!r} between them"
     if cells[0].strip(_AROUND) in names and all(cell.strip(_AROUND) in names for cell in cells):
-        return "the header comes again. Take the line out"
+        return "the header is repeated. Remove this line"
     between = len(names) - 1
     if separator in "\t|" and any("\n" in c and c.count(separator) == between * c.count("\n") > 0 for c in cells):
-        return 'a quote opens a cell that holds several lines of the table. Write a quote in a text as ""'
+        return 'a quote opens a cell that has several lines of the table. Write a quote in a text as ""'
     return ""
 
 
 def begins_a_table(line: str) -> bool:
-    """Whether the first line of a text is a JSON object, or names the columns of a table."""
+    """Return whether the first line of a text is a JSON object, or has the columns of a table."""
     cells = {cell.strip(' "') for cell in re.split(r"[,;\t|]", line.strip())}
     return line.startswith("{") or (len(cells) > 1 and not cells.isdisjoint(_COLUMNS))
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file. False if `Path.is_file` fails: the name is too long, or has a NUL in it."""
+    """Return whether a file exists. False where `Path.is_file` fails, since the name is too long or has a NUL."""
     return os.path.isfile(path)
 
 
@@ -319,22 +319,22 @@ def require_file(path: Path) -> None:
     """Raise `CorpusError` if there is no such file."""
     if not is_file(path):
         is_pipe = os.path.exists(path) and not os.path.isdir(path)
-        raise CorpusError(f"{path} is a pipe: write it to a file." if is_pipe else f"There is no file {path}.")
+        raise CorpusError(f"{path} is a pipe. Write it to a file." if is_pipe else f"There is no file {path}.")
 
 
 def path_from_anywhere(path: Path) -> Path:
-    """The absolute path of a file under its own name: links of its folders are followed, and the file's own is not.
+    """Return the absolute path of a file under its own name: links are followed for its folders, not for the file.
 
-    What is told of the file has its name, and must have the same one when a run is resumed.
+    The file's name is stored and shown, and must be the same when a run is resumed.
     """
     return path.parent.resolve() / path.name
 
 
 def content_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, as 64 hex digits.
+    """Return the SHA-256 of a file's bytes, as 64 hex digits.
 
     Raises:
-        CorpusError: there is none, or it cannot be read.
+        CorpusError: the file does not exist, or cannot be read.
     """
     require_file(path)
     try:
@@ -344,25 +344,25 @@ def content_sha256(path: Path) -> str:
 
 
 def is_data_file(name: str) -> bool:
-    """Whether a name has the ending of a file that can be read here. The file need not exist."""
+    """Return whether a name has the ending of a file that can be read here. The file need not exist."""
     return _kind(name) in (*_TEXTS, *_TABLES)
 
 
 def _kind(name: str) -> str:
-    """The suffix that tells how a file is read: the one before `.gz` of a text that is packed."""
+    """Return the suffix that says how to read a file. For compressed text, it is the one before `.gz`."""
     kind = Path(name).suffix.lower()
     inner = Path(Path(name).stem).suffix.lower() if kind in _PACKED else ""
     return inner if inner in _TEXTS else kind
 
 
 def _opened(path: Path) -> Any:
-    """A file, opened to read its bytes, unpacked by what its suffix says."""
-    if path.suffix.lower() == ".zst":  # only Python 3.14 has it; pyarrow has it everywhere
+    """Open a file for reading bytes, and decompress it as its suffix says."""
+    if path.suffix.lower() == ".zst":  # Python has it only from 3.14 on, so pyarrow reads it
         import pyarrow
 
         return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"))
     if path.suffix.lower() not in _PACKED:
         return path.open("rb")
-    from fsspec.implementations.local import LocalFileSystem  # which other files need not wait for
+    from fsspec.implementations.local import LocalFileSystem  # imported here because other files do not need it
 
     return io.BufferedReader(LocalFileSystem().open(os.path.abspath(path), "rb", compression="infer"))

@@ -1,6 +1,6 @@
-"""From one row of any dataset to an Article: which field is the text, which the reference, which the key.
+"""Turning a row of any dataset into an `Article`: which field is the text, which the reference, and which the key.
 
-The article's id follows from these: `nws.core.article.Article`.
+The article's id is computed from these, see `nws.core.article.Article`.
 """
 
 import ast
@@ -16,22 +16,22 @@ from nws.core.article import Article
 from nws.core.errors import CorpusError
 
 Lists: TypeAlias = Literal["join", "first"]
-"""What is read of a list of texts: all, as the sentences of one text, or the first, as one of several samples."""
+"""How to read a list of texts: all, as the sentences of one text, or only the first, as one of several samples."""
 LIST_MARKS: Mapping[Lists, str] = {"join": "", "first": "|list_predictions=first"}
-"""The part of a signature that says what is read of lists."""
+"""The part of a signature that says how lists are read."""
 LINE = "line of text"
-"""The only field of a row that is one."""
+"""The only field of a row that is a line of a text file."""
 TEXT_FIELDS = ("article", "document", "dialogue", "text", LINE)
-# A summary beside a reference is that of a system.
+# If a row has both a reference and a summary, the summary is a system's, so references come first.
 REFERENCE_FIELDS = ("references", "reference", "highlights", "summaries", "summary")
 KEY_FIELDS = ("id", "key", "fname")
-ANEW = 'Write the file anew: df.to_json(FILE, orient="records", lines=True)'
-"""What to do with a table that is not as any of its usual writers makes it."""
-# What `repr` makes of a text, by itself or in numpy's list, and of one that is missing.
+REWRITE = 'Write the file again with df.to_json(FILE, orient="records", lines=True)'
+"""What to do with a table that no common library writes like this."""
+# The `repr` of a text, alone or in a list of numpy, and of a missing value.
 _QUOTED = re.compile(
     r"""(?:np\.str_\()?([ub]?'[^'\\]*(?:\\.[^'\\]*)*'|[ub]?"[^"\\]*(?:\\.[^"\\]*)*")\)?|\b(?:None|nan)\b""", re.DOTALL
 )
-# A list, tuple, set or dictionary, by itself or as `repr` of an array of numpy or pandas has it.
+# A list, tuple, set or dictionary, alone or in the `repr` of an array of numpy or pandas.
 _WRAPPED = re.compile(
     r"""(?:<\w*Array>\s*|array\()?(\[.*\]|\(['"].*['"],?\)|\{['"].*['"\]]\})(?:, dtype=\w+)?\)?(?:\s*Length: .*)?""",
     re.DOTALL,
@@ -39,11 +39,11 @@ _WRAPPED = re.compile(
 _LIKE_A_LIST = re.compile(
     r"""(?:[\[({\s]|[ub](?=['"])|(?:array|list|np\.str_)\()*['"].*['"](?:[\])}\s]|, dtype=\w+)*""", re.DOTALL
 )
-# Between two texts in quotes. Speech has words there.
+# Between two quoted texts of a list there are no words. In prose there are.
 _BETWEEN = re.compile(r"""['"][\s,.\[\]()]+[ub]?['"]""")
-# Soft hyphens, zero-width spaces and joiners, direction marks, and byte order marks. Two joiners are part of the
-# spelling, and stay, behind letters of Arabic, Indic and Mongolian scripts, where they choose the form of a letter, and
-# behind emoji, of which they make one.
+# Soft hyphens, zero-width spaces and joiners, direction marks, and byte order marks. Two joiners are kept where they
+# are part of the spelling: after letters of Arabic, Indic and Mongolian scripts, where they choose the form of a
+# letter, and after emoji, which they join into one.
 _SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
 _UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
 WORD = re.compile(r"[^\W_]")
@@ -54,12 +54,12 @@ _WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 def recognise_fields(
     names: Iterable[str], text: str | None, reference: str | None, key: str | None, needs_reference: bool = True
 ) -> tuple[str, str | None, str | None]:
-    """The fields that hold text, reference and key: those given, else the first usual name that is among `names`.
+    """Return the fields with text, reference and key: the given names, or else the first usual name in `names`.
 
-    Without a reference, articles have none. Without a key, the row number names the article.
+    Without a reference field, articles have no references. Without a key field, the row number is the key.
 
     Raises:
-        CorpusError: a given name is not there, or no usual name is of a field that is needed.
+        CorpusError: a given name does not exist, or a needed field has none of the usual names.
     """
     names = list(names)
     return (
@@ -79,8 +79,8 @@ def _field(
     field = next((name for name in usual if name in names), None)
     if field is None and required:
         raise CorpusError(
-            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. Name the right one, as "
-            "name.inside where it is inside another.",
+            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. Name the right one. "
+            "For a field inside another, write outer.inner.",
             settings=(setting, "references_file") if setting == "reference_field" else (setting,),
         )
     return field
@@ -89,13 +89,13 @@ def _field(
 def to_article(
     row: Mapping[str, object], fields: tuple[str, str | None, str | None], dataset: str, split: str, index: int
 ) -> Article:
-    """The article in `row`, the `index`-th (from 0) of its dataset; `fields` as `recognise_fields` gives them.
+    """Return the article in `row`, which is row `index` (from 0) of its dataset; for `fields` see `recognise_fields`.
 
     A null text becomes an empty one, which the run records as a failure of that article. Sentences in a list are
     joined with blanks.
 
     Raises:
-        CorpusError: a field is missing or of another type than text or a list of texts.
+        CorpusError: a field is missing, or is neither a text nor a list of texts.
     """
     text_field, reference_field, key_field = fields
     text = joined_text_of(row, text_field)
@@ -105,16 +105,16 @@ def to_article(
 
 
 def to_references(value: object, field: str) -> tuple[str, ...]:
-    """The texts in `value` that hold a word: of a text, of a list of texts, or of a text that is such a list.
+    """Return the texts with a word in `value`: a text, a list of texts, or a text that is written as such a list.
 
     Raises:
-        CorpusError: `value` is something else; `field` is named.
+        CorpusError: `value` is something else. The error names `field`.
     """
     return tuple(text for text in map(cleaned, texts_in(value, field)) if WORD.search(text))
 
 
 def texts_in(value: Any, field: str) -> list[str]:
-    """The texts in a value, without those that are missing (null, NaN)."""
+    """Return the texts in a value, without missing ones (null, NaN)."""
     parts = _listed(value, field) if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
     texts = [part for part in parts if not is_missing(part) and not _is_written_missing(part)]
     if not all(isinstance(text, str) for text in texts):
@@ -123,74 +123,72 @@ def texts_in(value: Any, field: str) -> list[str]:
 
 
 def is_missing(value: object) -> bool:
-    """Whether there is no value: null, NaN, or what pandas has for them."""
+    """Return whether a value is missing: null, NaN, or the missing value of pandas."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
 
 
 def _is_written_missing(value: object) -> bool:
-    """Whether a text is what `astype(str)`, and programs like it, make of no value. Long texts need not be hashed."""
-    return isinstance(value, str) and len(value) < 9 and value.strip() in _MISSING
+    """Return whether a text is what programs such as `astype(str)` write for a missing value."""
+    return isinstance(value, str) and len(value) < 9 and value.strip() in _MISSING  # spares hashing long texts
 
 
 def _listed(value: str, field: str) -> list[Any]:
-    """The parts of a list that is written in one cell as JSON, Python, numpy or pandas write it; other text by itself.
+    """Return the parts of a list in a cell, written by JSON, Python, numpy or pandas; for other text, the text itself.
 
-    So is text that Python has written as bytes.
-
-    Numpy separates texts by blanks alone. To Python they would be one.
+    Bytes as Python writes them are decoded. Numpy separates texts only by blanks, so Python would join them.
 
     Raises:
-        CorpusError: it looks like a list of texts in quotes, and is not one: numpy has left parts out (`...`).
+        CorpusError: the value looks like a list of quoted texts but is not, since numpy has left parts out (`...`).
     """
-    if value.startswith(("b'", 'b"')):  # as `astype(str)` has a column of bytes; else it is speech
+    if value.startswith(("b'", 'b"')):  # what `astype(str)` makes of bytes, or a quotation
         with contextlib.suppress(ValueError, SyntaxError, AttributeError, RecursionError):
             return [ast.literal_eval(value).decode()]
     wrapped = _WRAPPED.fullmatch(value.strip())
     if wrapped is None:
         return [value]
     cell = wrapped[1]
-    with contextlib.suppress(ValueError, RecursionError):  # the latter: nested without end
+    with contextlib.suppress(ValueError, RecursionError):  # RecursionError: nested too deeply
         parsed = json.loads(cell, strict=False)
         if isinstance(parsed, list) and all(isinstance(part, str) or is_missing(part) for part in parsed):
             return parsed
-    is_list = cell[0] == "[" or _BETWEEN.search(cell) or cell.endswith(",)")  # ("Yes.") is speech
+    is_list = cell[0] == "[" or _BETWEEN.search(cell) or cell.endswith(",)")  # ("Yes.") is a quotation
     if is_list and not _QUOTED.sub("", cell[1:-1]).strip(" \t\r\n,"):
         with contextlib.suppress(ValueError, SyntaxError):
             parts = [ast.literal_eval(quoted) for quoted in _QUOTED.findall(cell) if quoted]
             return [part.decode() if isinstance(part, bytes) else part for part in parts]
     if _LIKE_A_LIST.fullmatch(cell) and (_BETWEEN.search(cell) or cell[0] == "{" or cell[1] in "{["):
-        raise CorpusError(f"Field {field!r} holds a list that is cut, nested or malformed: {cell[:50]!r}. {ANEW}.")
+        raise CorpusError(f"Field {field!r} holds a list that is cut, nested or malformed: {cell[:50]!r}. {REWRITE}.")
     return [value]
 
 
 def cleaned(text: str) -> str:
-    """`text` as NWS has it: every text from outside comes in through here, whether article, reference or summary.
+    """Normalise a text. Every article, reference and summary from outside passes through here.
 
-    It is composed (NFC, Unicode Standard Annex 15): a syllable or accented letter is the same however it was encoded,
-    so that no word, seed or score sees a difference that no reader sees. Signs that no reader sees are left out for the
-    same reason: tokenizers make two words of one with a soft hyphen. Otherwise it is `storable`.
+    The text is composed (NFC, Unicode Standard Annex 15), so that a syllable or accented letter is the same however it
+    was encoded, and no word, seed or score sees a difference that no reader sees. Invisible characters are removed for
+    the same reason: tokenizers split a word at a soft hyphen. Finally, the text is made `storable`.
     """
-    if text.isascii():  # which has none of it, and is told at once
+    if text.isascii():  # quick to test, and then there is nothing to compose or to remove
         return storable(text)
     return unicodedata.normalize("NFC", _UNSEEN.sub("", storable(text)))
 
 
 def storable(text: str) -> str:
-    """`text` with what no database can hold (NUL, lone surrogates) replaced by U+FFFD."""
+    """Return `text` with characters that databases cannot store (NUL, lone surrogates) replaced by U+FFFD."""
     try:
         text.encode()
-    except UnicodeEncodeError:  # surrogates: those of a pair become one character, the others are replaced
+    except UnicodeEncodeError:  # surrogates: a pair becomes one character, and lone ones are replaced
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\0", "\ufffd")
 
 
 def value_of(row: Mapping[str, object], field: str) -> object:
-    """The value of a field, or of what is inside it: `doc.article`, `choices.0.text`.
+    """Return the value of a field, or of a field inside another: `doc.article`, `choices.0.text`.
 
-    A field that has this very name comes first.
+    A field with exactly this name comes first.
 
     Raises:
-        CorpusError: it is missing.
+        CorpusError: the field is missing.
     """
     if field in row:
         return row[field]
@@ -205,15 +203,15 @@ def value_of(row: Mapping[str, object], field: str) -> object:
 
 
 def outermost(field: str) -> str:
-    """The field that holds what a field names, where that is inside another."""
+    """Return the outermost part of a field's name: `doc` for `doc.article`."""
     return field.partition(".")[0]
 
 
 def text_of(row: Mapping[str, object], field: str) -> str:
-    """The text that a field holds.
+    """Return the text in a field.
 
     Raises:
-        CorpusError: it is missing, or holds something else.
+        CorpusError: the field is missing, or is not a text.
     """
     value = value_of(row, field)
     if not isinstance(value, str):
@@ -222,34 +220,34 @@ def text_of(row: Mapping[str, object], field: str) -> str:
 
 
 def joined_text_of(row: Mapping[str, object], field: str, lists: Lists = "join") -> str:
-    """The text that a field holds, or of a list the sentences joined with blanks, or the first; "" for null and NaN.
+    """Return the text in a field; for a list, its sentences joined with blanks, or the first; "" for null and NaN.
 
     Raises:
-        CorpusError: it is missing, or holds something else.
+        CorpusError: the field is missing, or is neither a text nor a list of texts.
     """
     texts = texts_in(value_of(row, field), field)
     return cleaned(" ".join(texts[:1] if lists == "first" else texts))
 
 
 def key_of(row: Mapping[str, object], field: str) -> str:
-    """The key that a field holds: text without the blanks around it, or a number or date as text; 7.0 is 7.
+    """Return the key in a field: text without the blanks around it, or a number or date as text; 7.0 becomes 7.
 
     Raises:
-        CorpusError: it is missing or empty, or holds something else.
+        CorpusError: the field is missing or empty, or is not a key.
     """
     key = value_of(row, field)
     key = int(key) if isinstance(key, float) and key.is_integer() else key
     text = "" if isinstance(key, list | dict) or is_missing(key) else cleaned(str(key)).strip()
     if not text:
-        raise CorpusError(f"Field {field!r} holds no key.")
+        raise CorpusError(f"Field {field!r} holds {shown(key)}, not a text or a number.")
     return _WHOLE_FLOAT.sub(r"\1", text) if text.endswith("0") else text
 
 
 def name_of(row: Mapping[str, object], field: str) -> str:
-    """The name that a field holds: text that is not blank, or a whole number, as `key_of` has it.
+    """Return the name in a field, a text that is not blank or a whole number, in the form of `key_of`.
 
     Raises:
-        CorpusError: it is missing, or holds something else.
+        CorpusError: the field is missing, or is not a name.
     """
     value = value_of(row, field)
     is_name = isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
@@ -259,5 +257,5 @@ def name_of(row: Mapping[str, object], field: str) -> str:
 
 
 def shown(value: object) -> str:
-    """The value of a field, as an error shows it."""
+    """Return the value of a field for errors."""
     return "nothing" if value is None or value == "" else repr(value)[:60]

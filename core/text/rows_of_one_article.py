@@ -1,4 +1,4 @@
-"""Rows of one article: those that follow each other with one key and one text, each with other references."""
+"""Rows of one article: rows in sequence with the same key and text, and with different references."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,17 +11,17 @@ from nws.core.text.rows import key_of
 
 
 def rows_by_key(rows: Iterable[PlacedRow], key_field: str | None, place: str) -> Iterator[list[tuple[int, PlacedRow]]]:
-    """The rows with their numbers, from 0: those together that follow each other and have one key.
+    """Group rows in sequence that have the same key, each with its number, from 0.
 
     Raises:
-        CorpusError: a row has no key, though there is a field for it.
+        CorpusError: a row has no key, although there is a field for keys.
     """
 
     def key(numbered: tuple[int, PlacedRow]) -> str:
         with naming(place, numbered[1][0]):
             return key_of(numbered[1][1], key_field or "")
 
-    if key_field is None:  # and read no further than is asked for
+    if key_field is None:  # reads no row before it is needed
         return ([row] for row in enumerate(rows))
     return (list(group) for _, group in itertools.groupby(enumerate(rows), key))
 
@@ -29,10 +29,10 @@ def rows_by_key(rows: Iterable[PlacedRow], key_field: str | None, place: str) ->
 def merge_rows(
     rows: Sequence[tuple[int, PlacedRow]], to_article: Callable[[int, str, Row], Article], place: str
 ) -> tuple[Article, int]:
-    """The article in rows of one key, with the references of all, and how many rows add none.
+    """Return the article in rows of one key, with the references of all, and the number of rows without a new one.
 
     Raises:
-        CorpusError: a row holds no article, or another text than the first one.
+        CorpusError: a row has no article, or another text than the first row.
     """
     article, *others = (to_article(number, *row) for number, row in rows)
     repeats = 0
@@ -47,9 +47,9 @@ def merge_rows(
 
 
 def key_twice(key: str) -> CorpusError:
-    """The error for a key of two articles."""
+    """Return the error for a key of two articles."""
     return CorpusError(
-        f"the id {key!r} is that of an earlier row with another text, or with another reference and rows in between. "
-        "Give each article an id of its own, and put the rows of one article one after another.",
+        f"an earlier row has the id {key!r}, too, with another text, or with another reference and rows in between. "
+        "Give each article its own id, and put the rows of one article one after another.",
         settings=("key_field",),
     )

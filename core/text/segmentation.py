@@ -1,17 +1,17 @@
-"""Cut an article into sentences and chunks, aligned to whitespace words.
+"""Segmenting an article into sentences and chunks of its words, which are separated by blanks.
 
-Three ways, and the run records which one ran:
+There are three ways, and a run records which one it used:
 
 * a trained spaCy pipeline (`en_core_web_sm`): noun and verb chunks (`core/text/spacy_segmentation.py`);
 * `blank`: English without a trained pipeline, chunks between stop words and punctuation (same file);
 * `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean.py`).
 
-With the units `words`, each word is a chunk, stop words too, whatever the pipeline would join or leave out. That is for
-texts of a sentence, of which a summary keeps single words (sentence compression). With `subtrees`,
-a trained pipeline finds its chunks, and what can be left out of its sentences (`core/text/subtrees.py`).
+With the units `words`, each word is a chunk, even a stop word, whatever the pipeline would join or leave out. This is
+for texts of one sentence, of which a summary keeps single words (sentence compression). With `subtrees`, a trained
+pipeline finds its chunks and what can be left out of its sentences (`core/text/subtrees.py`).
 
-A package that cuts or tokenizes texts may be changed under its version. So a run records the hash of its files, and
-each process that uses them compares before it loads them.
+A package that segments or tokenizes texts may be changed without a new version. So a run records the hash of its files,
+and each process compares it before it loads them.
 """
 
 import functools
@@ -33,23 +33,23 @@ KOREAN_PIPELINE = "kiwi"
 
 
 def resolve_pipeline(pipeline: str, language: Language = "en", units: Units = "chunks") -> str:
-    """The pipeline that will run on articles in `language`.
+    """Return the pipeline that will segment articles in `language`.
 
-    `auto` is `blank` in English, whatever is installed, so that runs of all machines cut alike. In Korean, both are
-    `kiwi`.
+    In English, `auto` is `blank`, whatever is installed, so that runs on all machines segment alike. In Korean, both
+    are `kiwi`.
 
     Raises:
-        SegmentationError: the pipeline is for the other language, or a trained pipeline was asked for by name and is
-            not installed, or it parses no sentences and the units are subtrees.
-        NwsError: Kiwi is needed and not installed.
+        SegmentationError: the pipeline is for the other language, a named trained pipeline is not installed, or the
+            units are subtrees and the pipeline does not parse sentences.
+        NwsError: Kiwi is needed but not installed.
     """
     resolved = _resolved(
-        pipeline, language, "" if units == "subtrees" else ", or choose the pipeline `blank`, which needs none"
+        pipeline, language, "" if units == "subtrees" else ", or choose the pipeline `blank`, which is built in"
     )
     if units == "subtrees" and resolved in ("blank", KOREAN_PIPELINE):
         raise SegmentationError(
-            f"Subtrees are found in parsed English sentences, and the pipeline {resolved!r} parses none. Name a "
-            f"trained one with `pipeline`, such as {DEFAULT_TRAINED_PIPELINE}.",
+            f"Subtrees need parsed English sentences, but the pipeline {resolved!r} does not parse. Name a trained "
+            f"one with `pipeline`, such as {DEFAULT_TRAINED_PIPELINE}.",
             settings=("units", "pipeline"),
         )
     return resolved
@@ -58,7 +58,7 @@ def resolve_pipeline(pipeline: str, language: Language = "en", units: Units = "c
 def _resolved(pipeline: str, language: Language, otherwise: str) -> str:
     if pipeline not in ("auto", "blank") and (pipeline == KOREAN_PIPELINE) != (language == "ko"):
         raise SegmentationError(
-            f"The pipeline {pipeline!r} does not cut the language of the run, {language!r}. Choose `auto`.",
+            f"The pipeline {pipeline!r} is not for the language of the run, {language!r}. Choose `auto`.",
             settings=("pipeline",),
         )
     if language == "ko":
@@ -76,16 +76,16 @@ def _resolved(pipeline: str, language: Language, otherwise: str) -> str:
 
 
 def is_installed(pipeline: str) -> bool:
-    """Whether a spaCy pipeline is installed, without the second that importing spaCy takes."""
+    """Return whether a spaCy pipeline is installed, without importing spaCy, which takes a second."""
     try:
         importlib.metadata.distribution(pipeline)
-    except (importlib.metadata.PackageNotFoundError, ValueError):  # the second: no name at all
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # ValueError: the name is empty
         return False
     return True
 
 
 def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
-    """The description of a resolved pipeline that a run records: name, version, and how chunks are made."""
+    """Return the description of a resolved pipeline that a run records: name, version, and how chunks are made."""
     each_word = "each word a chunk" if units == "words" else None
     if pipeline == KOREAN_PIPELINE:
         rule = each_word or f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
@@ -100,11 +100,11 @@ def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
 
 
 def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
-    """The hash of the files of each package by which texts are cut and tokenized, by its name.
+    """Return the hash of the files of each package that segments or tokenizes texts, by its name.
 
     Args:
-        pipeline: resolved, see `resolve_pipeline`.
-        tokenizer: of ROUGE, see `nws.core.text.tokenizers`.
+        pipeline: the resolved pipeline, see `resolve_pipeline`.
+        tokenizer: the tokenizer of ROUGE, see `nws.core.text.tokenizers`.
 
     Raises:
         NwsError: a package is missing.
@@ -118,47 +118,48 @@ def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
 
 
 def require_same_data(recorded: Mapping[str, str]) -> None:
-    """Refuse to work with other files than a run has recorded.
+    """Refuse to work with other files than those that a run has recorded.
 
     Raises:
-        SegmentationError: names the package.
+        SegmentationError: a package has other files. The error names it.
     """
     for name, was in recorded.items():
         is_now = f"sha256:{_sha256(name)}"
         if was != is_now:
             raise SegmentationError(
-                f"{name} differs here: {was} was recorded, and this machine has {is_now}. Install the same on every "
-                "machine, or start Python again and submit a new run."
+                f"{name} is different on this machine: the run recorded {was}, but this is {is_now}. Install the same "
+                "package on every machine, or restart Python and submit a new run."
             )
 
 
 def _sha256(package: str) -> str:
-    """The hash of the files of an installed package, 64 hex digits."""
+    """Return the hash of the files of an installed package, as 64 hex digits."""
     folder = _folder(package)
     return files_sha256(folder, files_below(folder))
 
 
-first_sha256 = functools.cache(_sha256)  # a process keeps the pipeline that it has loaded, whatever is installed later
+first_sha256 = functools.cache(_sha256)  # a process keeps its loaded pipeline, whatever is installed later
 
 
 def _folder(package: str) -> Path:
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise SegmentationError(f"The package {package}, by which texts are cut, is not installed here: install it.")
+        raise SegmentationError(f"The package {package}, which segments texts, is not installed here. Install it.")
     return Path(next(iter(spec.submodule_search_locations)))
 
 
 class Segmenter:
-    """Callable that cuts one article.
+    """A callable that segments an article.
 
     Args:
-        pipeline: a resolved pipeline: `kiwi`, `blank` or the name of an installed trained one.
+        pipeline: the resolved pipeline: `kiwi`, `blank` or the name of an installed trained one.
         units: what a chunk is.
-        embedder: the model that will embed what was cut (`Stage.embedder`), which limits its length; None: any length.
+        embedder: the model that will embed the segments (`Stage.embedder`), which limits the article's length; None for
+            any length.
 
     Raises:
         SegmentationError: the pipeline is not installed.
-        NwsError: Kiwi is needed and not installed.
+        NwsError: Kiwi is needed but not installed.
     """
 
     def __init__(self, pipeline: str, units: Units = "chunks", embedder: str | None = None) -> None:
@@ -167,11 +168,11 @@ class Segmenter:
         self._cut: Cutter = (lambda text: into_words(cut(text))) if units == "words" else cut
 
     def __call__(self, article: Article) -> SegmentedArticle:
-        """Cut `article`.
+        """Segment `article`.
 
         Raises:
-            EmptyArticleError: the text holds no word.
-            SegmentationError: a word, or what is to be embedded, is longer than `core/text/length.py` allows.
+            EmptyArticleError: the text has no word.
+            SegmentationError: a word, or a text to embed, is longer than `core/text/length.py` allows.
         """
         require_length(article, self._embedder)
         segmented = assemble(article, self._cut(article.text))
@@ -180,7 +181,7 @@ class Segmenter:
 
 
 def _load(pipeline: str, with_subtrees: bool = False) -> Cutter:
-    # Each with the libraries of its language, which a driver need not wait for.
+    # Imported here because a driver does not need the libraries of each language.
     if pipeline == KOREAN_PIPELINE:
         return load_korean_cutter()
     from nws.core.text import spacy_segmentation
@@ -189,10 +190,10 @@ def _load(pipeline: str, with_subtrees: bool = False) -> Cutter:
 
 
 def assemble(article: Article, cut: CutText) -> SegmentedArticle:
-    """`article` with the sentences and chunks that were found in its text.
+    """Return `article` with the sentences and chunks that were found in its text.
 
     Raises:
-        EmptyArticleError: the text holds no word.
+        EmptyArticleError: the text has no word.
     """
     if not cut.words:
         raise _empty(article)
@@ -208,7 +209,7 @@ def assemble(article: Article, cut: CutText) -> SegmentedArticle:
 
 
 def _subtrees(cut: CutText) -> Iterator[Segment]:
-    before = 0  # of earlier sentences
+    before = 0  # the number of subtrees in earlier sentences
     for sentence, found in enumerate(cut.subtrees):
         for subtree in found:
             start, end = subtree.words[0], subtree.words[-1] + 1
@@ -219,14 +220,14 @@ def _subtrees(cut: CutText) -> Iterator[Segment]:
 
 
 def _empty(article: Article) -> EmptyArticleError:
-    return EmptyArticleError(f"Article {article.key!r} of {article.dataset} holds no word.")
+    return EmptyArticleError(f"Article {article.key!r} of {article.dataset} has no word.")
 
 
 def unsegmented(article: Article) -> SegmentedArticle:
-    """`article` with its words as they stand, without sentences and chunks: for systems that read the text itself.
+    """Return `article` with its words, but without sentences and chunks, for systems that read the text itself.
 
     Raises:
-        EmptyArticleError: the text holds no word.
+        EmptyArticleError: the text has no word.
         SegmentationError: a word is longer than `core/text/length.py` allows.
     """
     require_length(article)
@@ -237,11 +238,11 @@ def unsegmented(article: Article) -> SegmentedArticle:
 
 
 def sentences_of(text: str, pipeline: str) -> list[str]:
-    """The sentences of a text that need not be an article, with single spaces; none of a text without words.
+    """Return the sentences of any text, with single spaces; none for a text without words.
 
     Raises:
         SegmentationError: the pipeline is not installed.
-        NwsError: Kiwi is needed and not installed.
+        NwsError: Kiwi is needed but not installed.
     """
     spans = word_spans(text)
     ranges = _load(pipeline)(text).sentences

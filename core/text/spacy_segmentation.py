@@ -1,11 +1,11 @@
-"""Cut an English text into sentences and chunks with spaCy.
+"""Segmenting an English text into sentences and chunks with spaCy.
 
-Two ways:
+There are two ways:
 
-* a trained pipeline (`en_core_web_sm`): its sentences; its noun chunks, and verb chunks (the words between
-  noun chunks that hold a verb, with their auxiliaries, particles and adverbs);
-* none (`blank`): `spacy.blank("en")` with the sentencizer, and chunks that end at stop words and punctuation
-  and have at most `MAX_CHUNK_WORDS` words.
+* a trained pipeline (`en_core_web_sm`): its sentences, its noun chunks, and verb chunks (words with a verb between noun
+  chunks, with their auxiliaries, particles and adverbs);
+* no trained pipeline (`blank`): `spacy.blank("en")` with the sentencizer, and chunks of at most `MAX_CHUNK_WORDS`
+  words, which end at stop words and punctuation.
 """
 
 import functools
@@ -25,7 +25,7 @@ from nws.core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMa
 from nws.core.text.length import word_spans
 from nws.core.text.subtrees import subtrees
 
-# spaCy counts these among the stop words, but a summary that drops them says the opposite.
+# Stop words in spaCy, but a summary without them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
@@ -33,13 +33,13 @@ _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 @dataclass(frozen=True, slots=True)
 class _SpacyWord:
-    """A whitespace word: its core (outer punctuation removed) and what a chunker asks of it."""
+    """A word between blanks: its core, without outer punctuation, and what a chunker needs to know about it."""
 
     text: str
-    span: tuple[int, int]  # of the whole whitespace word, in characters
-    tokens: tuple[Token, ...]  # the core's
-    opens: bool  # punctuation stands before the core
-    closes: bool  # punctuation stands after it
+    span: tuple[int, int]  # the characters of the whole word
+    tokens: tuple[Token, ...]  # the tokens of the core
+    opens: bool  # whether there is punctuation before the core
+    closes: bool  # whether there is punctuation after it
 
     @property
     def is_stop(self) -> bool:
@@ -50,20 +50,20 @@ def _is_stop(token: Token) -> bool:
     return (token.is_stop and token.lower_ not in _NEGATIONS and not token.like_num) or token.is_punct
 
 
-# From the words of one sentence to (start, end) ranges over those words.
+# Turns the words of one sentence into (start, end) ranges of these words.
 Chunker = Callable[[list[_SpacyWord]], Iterator[Range]]
 
 
-@functools.cache  # spaCy takes 0.2 to 1 s, and a process may ask for several segmenters
+@functools.cache  # spaCy takes 0.2 to 1 s to load, and a process may need several segmenters
 def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
-    """The cutter that uses `blank` or an installed trained pipeline, one of each name for this process.
+    """Return this process's cutter for `blank` or an installed trained pipeline.
 
     Args:
-        pipeline: `blank` or the name of a trained one, which subtrees need.
-        with_subtrees: whether it finds subtrees (`nws.core.text.subtrees`), too.
+        pipeline: `blank`, or the name of a trained pipeline, which subtrees need.
+        with_subtrees: whether to find subtrees (`nws.core.text.subtrees`), too.
 
     Raises:
-        SegmentationError: the pipeline's files are damaged, or it parses nothing and subtrees are wanted.
+        SegmentationError: the pipeline's files are damaged, or it does not parse, but subtrees are requested.
     """
     chunker: Chunker
     if pipeline == "blank":
@@ -75,41 +75,41 @@ def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
         chunker = parsed_chunks
         if with_subtrees and "parser" not in nlp.pipe_names:
             raise SegmentationError(
-                f"The spaCy pipeline {pipeline!r} has no parser, and subtrees need one: name another."
+                f"The spaCy pipeline {pipeline!r} has no parser, but subtrees need one. Name another pipeline."
             )
     nlp.add_pipe("line_breaks", first=True)
-    nlp.max_length = sys.maxsize  # of texts: whoever names a trained pipeline for novels has the gigabytes
+    nlp.max_length = sys.maxsize  # of texts: whoever uses a trained pipeline for novels has gigabytes of memory
     # spaCy fails on half of a surrogate pair.
     return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker, with_subtrees)
 
 
 def load_trained(pipeline: str, exclude: Collection[str]) -> Language:
-    """An installed trained pipeline without some of its components.
+    """Load an installed trained pipeline without some of its components.
 
     Raises:
         SegmentationError: its files are damaged.
     """
     try:
         return spacy.load(pipeline, exclude=list(exclude))
-    # What spaCy raised when one bit of one of its files was flipped.
+    # The errors that spaCy raised when one bit of one of its files was flipped.
     except (AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as error:
         raise SegmentationError(
             f"The spaCy pipeline {pipeline!r} cannot be loaded ({type(error).__name__}: {error}): its files are "
-            "damaged, or of another version of spaCy. Install it again, with `pip install --force-reinstall --no-deps`."
+            "damaged, or for another version of spaCy. Install it again with `pip install --force-reinstall --no-deps`."
         ) from error
 
 
 @Language.component("line_breaks")
 def line_breaks(doc: Doc) -> Doc:
-    """A new line always starts a sentence: headlines and paragraphs often lack the full stop."""
+    """Start a sentence at each new line, since headlines and paragraphs often lack the full stop."""
     starts = np.zeros(len(doc), np.uint64)
     for i in np.flatnonzero(doc.to_array("IS_SPACE")[:-1]).tolist():
         starts[i + 1] = "\n" in doc[i].text
-    return doc.from_array(["SENT_START"], cast(Any, starts))  # all at once: for each, spaCy would look at all tokens
+    return doc.from_array(["SENT_START"], cast(Any, starts))  # all at once, since each call goes through all tokens
 
 
 def cut_doc(doc: Doc, chunker: Chunker, with_subtrees: bool = False) -> CutText:
-    """The words, sentences and chunks of the text of `doc`, and the subtrees if it is parsed and they are asked for."""
+    """Return the words, sentences and chunks of `doc`, and with `with_subtrees`, for a parsed one, its subtrees."""
     words = _words(doc)
     sentences = tuple(_sentence_ranges(doc, words))
     chunks = tuple(
@@ -124,12 +124,12 @@ def cut_doc(doc: Doc, chunker: Chunker, with_subtrees: bool = False) -> CutText:
 
 def _words(doc: Doc) -> list[_SpacyWord]:
     words = []
-    tokens = list(doc)  # once, and the text: spaCy makes them anew each time it is asked
+    tokens = list(doc)  # kept, as is the text, since spaCy creates them again at each access
     text = doc.text
     starts = doc.to_array("IDX").astype(np.int64)
     ends = (starts + doc.to_array("LENGTH").astype(np.int64)).tolist()
     starts = starts.tolist()
-    first = 0  # of the tokens that may reach into the next word
+    first = 0  # the first token that may overlap with the next word
     for start, end in word_spans(text):
         while ends[first] <= start:
             first += 1
@@ -145,13 +145,13 @@ def _word(text: str, span: tuple[int, int], tokens: list[Token]) -> _SpacyWord:
     content = [i for i, token in enumerate(tokens) if not token.is_punct or token.text in SIGNS_OF_WORDS]
     core = tokens[content[0] : content[-1] + 1] if content else tokens
     word = text[core[0].idx : core[-1].idx + len(core[-1])] if core else ""
-    if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. "%)5": keep the word whole
+    if not any(char.isalnum() for char in word):  # an odd tokenisation, e.g. of "%)5": keep the whole word
         core, word = tokens, text[span[0] : span[1]]
     return _SpacyWord(word, span, tuple(core), core[0].i > tokens[0].i, core[-1].i < tokens[-1].i)
 
 
 def _sentence_ranges(doc: Doc, words: list[_SpacyWord]) -> Iterator[Range]:
-    """Word ranges of the sentences. A word belongs to the sentence in which its core starts."""
+    """Yield the word ranges of the sentences. A word belongs to the sentence in which its core starts."""
     start = 0
     for sentence in doc.sents:
         end = start
@@ -163,12 +163,12 @@ def _sentence_ranges(doc: Doc, words: list[_SpacyWord]) -> Iterator[Range]:
 
 
 def stop_word_chunks(words: list[_SpacyWord]) -> Iterator[Range]:
-    """Runs of content words of one sentence, ended by stop words, punctuation and `MAX_CHUNK_WORDS`."""
+    """Yield the runs of content words of a sentence, which end at stop words, punctuation and `MAX_CHUNK_WORDS`."""
     return runs([WordMark(word.is_stop, word.opens, word.closes) for word in words])
 
 
 def parsed_chunks(words: list[_SpacyWord]) -> Iterator[Range]:
-    """Noun chunks of the parser and the verb chunks between them, of a sentence; none of stop words alone."""
+    """Yield the parser's noun chunks of a sentence and the verb chunks between them; none with only stop words."""
     sentence = words[0].tokens[0].doc[words[0].tokens[0].i : words[-1].tokens[-1].i + 1]
     noun_tokens = {token.i: chunk.start for chunk in sentence.noun_chunks for token in chunk}
     kinds = [_chunk_kind(word, noun_tokens) for word in words]
@@ -183,7 +183,7 @@ def parsed_chunks(words: list[_SpacyWord]) -> Iterator[Range]:
 
 
 def _chunk_kind(word: _SpacyWord, noun_tokens: dict[int, int]) -> str | int | None:
-    """The noun chunk the word lies in (by its first token), "verb", or None if it belongs to no chunk."""
+    """Return the word's noun chunk (as the number of its first token), "verb", or None if it is in no chunk."""
     for token in word.tokens:
         if token.i in noun_tokens:
             return noun_tokens[token.i]

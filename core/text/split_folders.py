@@ -1,4 +1,4 @@
-"""Folders with files of several splits: clones of the Hub's datasets, and what `DatasetDict.save_to_disk` writes."""
+"""Folders with files of several splits: clones of Hub datasets, and folders that `DatasetDict.save_to_disk` wrote."""
 
 import logging
 import os
@@ -9,21 +9,21 @@ from nws.core.errors import CorpusError
 from nws.core.models.hub_cache import HUB_FAILURES
 from nws.core.text.reader import is_data_file
 
-# Files beside the data that end as data do.
+# Files that have the same ending as data files, but no rows.
 _METADATA = re.compile(r"(dataset_infos?|dataset_dict|state|config|package(-lock)?|datapackage)\.json")
-# As `datasets` finds a split in a name.
+# How `datasets` finds a split in a name.
 _SPLIT = re.compile(r"(?:.*[-._ 0-9])?(train|valid|dev|val|test|eval)(?:ing|ation|uation)?(?:[-._ 0-9].*)?")
 _LISTS_FILES = re.compile(r"---\n(?:.*\n)*?(?:configs|dataset_info):")
 
 
 def is_shown_data(path: str) -> bool:
-    """Whether a file in a folder holds rows: hidden files, metadata, and what `datasets` has put aside do not."""
+    """Return whether a file in a folder has rows. Hidden files, metadata and caches of `datasets` have none."""
     name = os.path.basename(path)
     return is_data_file(name) and not name.startswith((".", "cache-")) and not _METADATA.fullmatch(name)
 
 
 def has_splits_inside(folder: str) -> bool:
-    """Whether it is a clone of a dataset of the Hub, a saved `DatasetDict`, or has files of two splits, by name."""
+    """Return whether a folder is a clone of a Hub dataset, a saved `DatasetDict`, or has files of several splits."""
     names = os.listdir(folder)
     card = Path(folder, "README.md")
     lists_files = card.is_file() and _LISTS_FILES.match(card.read_text("utf-8", "replace"))
@@ -36,10 +36,10 @@ def has_splits_inside(folder: str) -> bool:
 
 
 def split_files(folder: str, split: str) -> list[str]:
-    """The paths of a split's files, as `datasets` finds them.
+    """Return the paths of a split's files, as `datasets` finds them.
 
     Raises:
-        CorpusError: there is no such split, or the folder is of several configurations.
+        CorpusError: there is no such split, or the folder has several configurations.
     """
     states = Path(folder).glob("*/state.json")
     saved = {state.parent.name: sorted(filter(is_shown_data, map(str, state.parent.iterdir()))) for state in states}
@@ -51,9 +51,9 @@ def split_files(folder: str, split: str) -> list[str]:
 
 
 def _cloned(folder: str) -> dict[str, list[str]]:
-    import datasets  # with pandas and pyarrow, which other folders need not wait for
+    import datasets  # imported here because pandas and pyarrow load slowly, and other folders do not need it
 
-    logging.getLogger("huggingface_hub.repocard").setLevel(logging.ERROR)  # many a README has no metadata
+    logging.getLogger("huggingface_hub.repocard").setLevel(logging.ERROR)  # many README files have no metadata
     try:
         files = datasets.load_dataset_builder(folder).config.data_files or {}
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:

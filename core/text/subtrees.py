@@ -1,10 +1,10 @@
-"""Subtrees: the parts of a parsed sentence that can be left out, and the rest still reads.
+"""Subtrees: the parts of a parsed sentence without which the rest is still readable.
 
 Deleting subtrees of a dependency tree is how sentences are compressed since Knight and Marcu (2000, "Statistics-Based
 Summarization - Step One: Sentence Compression") and Filippova and Strube (2008, "Dependency Tree Based Sentence
-Compression"). Here the tree is cut where an adjunct hangs: an adjective, a prepositional phrase, a clause. What a head
-cannot go without stays with it: subject and object, auxiliaries, the parts of a name. So does what would turn a
-statement around: negation, conditions, and words such as "alleged".
+Compression"). Here the tree is cut at adjuncts: an adjective, a prepositional phrase, a clause. What a head needs stays
+with it: subject and object, auxiliaries, the parts of a name. So does what would otherwise reverse a statement:
+negation, conditions, and words such as "alleged".
 """
 
 from collections import Counter
@@ -14,23 +14,23 @@ from spacy.tokens import Token
 
 from nws.core.text.cutting import Subtree
 
-# Dependents that stay with their heads, by their labels in spaCy's English pipelines (ClearNLP's).
+# Dependents that stay with their heads, by their labels in spaCy's English pipelines (those of ClearNLP).
 _KEPT_WITH_HEAD = """
     acomp attr aux auxpass case cc ccomp compound csubj csubjpass dative dobj expl mark neg nsubj nsubjpass nummod oprd
     pcomp pobj preconj predet prt quantmod xcomp
 """
-# But "has denied" may become "denied". "was jailed" stays: without "was" a victim may become a culprit.
+# "has denied" may become "denied", but "was jailed" stays: without "was", a victim may become a culprit.
 _HAVE = ("had", "has", "have")
 _BE = ("be", "been", "being")
-# These stay, whatever their label, and so do the modifiers that they are part of: "no longer", "at no time".
+# These stay, whatever their label, and so do modifiers with them: "no longer", "at no time".
 _DECISIVE = """
     accused alleged allegedly almost attempted barely fake false few former hardly least likely most nearly neither no
     only possible potential purportedly rarely reportedly scarcely seldom supposedly suspected unlikely unproven
 """
 _MODIFIERS = ("advmod", "amod", "det", "neg", "npadvmod", "nummod", "pobj", "predet", "prep", "quantmod")
 _CONDITIONS = ("if", "unless")
-# What somebody said may stand alone, and who said it only beside it. What somebody claimed, denied or did not say may
-# not.
+# What somebody said may be alone, but who said it only together with it. What somebody claimed, denied or did not say
+# may not be alone.
 _SAYING = """
     added adds announced announces confirmed confirms explained explains found finds reported reports revealed reveals
     said says showed shows told tells
@@ -40,17 +40,17 @@ _CONJUNCTIONS = {"cc", "mark"}
 
 
 def subtrees(words: Sequence[Sequence[Token]], first: int) -> tuple[Subtree, ...]:
-    """The subtrees of a sentence, ordered by their first words.
+    """Return the subtrees of a sentence, ordered by their first words.
 
     Args:
-        words: the tokens of each of its words, without the punctuation around it.
-        first: the position of its first word in the text.
+        words: the tokens of each word of the sentence, without the punctuation around it.
+        first: the position of the sentence's first word in the text.
     """
     tops = [min(tokens, key=_depth) for tokens in words]
     labels = [top.dep_ for top in tops]
     heads = _heads(words, tops)
     for i, label in enumerate(labels):
-        if label == "cc":  # spaCy hangs "and" on what stands before it; it goes with what stands behind
+        if label == "cc":  # spaCy attaches "and" to the word before it, but here it belongs to the word after it
             behind = (j for j in range(i + 1, len(words)) if labels[j] == "conj" and heads[j] == heads[i])
             heads[i] = next(behind, heads[i])
     stays = _staying(words, tops, heads)
@@ -78,7 +78,7 @@ def _depth(token: Token) -> int:
 
 
 def _heads(words: Sequence[Sequence[Token]], tops: Sequence[Token]) -> list[int | None]:
-    """The word that each word hangs on; None for that of the sentence's root."""
+    """Return the head of each word; None for the sentence's root."""
     word_of = {token.i: i for i, tokens in enumerate(words) for token in tokens}
     return [
         next((word_of[above.i] for above in top.ancestors if word_of.get(above.i, i) != i), None)
@@ -87,7 +87,7 @@ def _heads(words: Sequence[Sequence[Token]], tops: Sequence[Token]) -> list[int 
 
 
 def _staying(words: Sequence[Sequence[Token]], tops: Sequence[Token], heads: Sequence[int | None]) -> list[bool]:
-    """Whether each word is kept wherever its head is."""
+    """Return whether each word is always kept together with its head."""
     auxiliaries = Counter(head for top, head in zip(tops, heads, strict=True) if top.dep_ in ("aux", "auxpass"))
     stays = [_is_needed(top, auxiliaries[head]) for top, head in zip(tops, heads, strict=True)]
     for i, tokens in enumerate(words):
@@ -100,7 +100,7 @@ def _staying(words: Sequence[Sequence[Token]], tops: Sequence[Token], heads: Seq
 
 
 def _is_needed(top: Token, auxiliaries: int) -> bool:
-    """Whether a word stays for its label. Its head has so many auxiliaries."""
+    """Return whether a word stays because of its label. Its head has `auxiliaries` auxiliary verbs."""
     negated = any(child.dep_ == "neg" for child in top.head.children)
     if top.dep_ == "ccomp":
         return negated or top.head.lower_ not in _SAYING.split()
@@ -118,6 +118,6 @@ def _root(word: int, heads: Sequence[int | None], stays: Sequence[bool]) -> int:
 
 
 def _stands_alone(top: Token) -> bool:
-    """Whether a clause within a sentence can begin a summary: with a subject, and without a conjunction."""
+    """Return whether a clause in a sentence can begin a summary: it has a subject, and no conjunction."""
     labels = {child.dep_ for child in top.children if child.lower_ != "that"}
     return top.dep_ in ("ccomp", "conj", "parataxis") and bool(labels & _SUBJECTS) and not labels & _CONJUNCTIONS

@@ -1,6 +1,6 @@
-"""What stands in files of texts and is no word: HTML, marks between sentences, tokens of the Penn Treebank.
+"""Marks in texts that are not words: HTML, marks between sentences, tokens of the Penn Treebank.
 
-It would count as words, and be scored. `clean_texts` of a dataset names the kinds that are removed.
+They would count as words, and be scored. `clean_texts` of a dataset names the kinds to remove.
 """
 
 import html
@@ -19,8 +19,8 @@ _BLOCKS = (
     "[dou]l|blockquote|br|d[dt]|div|fig(?:ure|caption)|h[1-6]|hr|li|p|section|t[dhr]|table|tbody"
 )
 _INLINE = "a|b|big|cite|code|em|font|i|iframe|img|small|source|span|strike|strong|su[bp]|time|u|video|wbr"
-# No parser reads it: one takes "<John Smith>" for a tag, "&copy" without its end for a sign, and all that follows a
-# comment without end for a part of it. A tag here is one of HTML, whose attributes, if there are any, have values.
+# A parser would take "<John Smith>" for a tag, "&copy" without a semicolon for a sign, and everything after an open
+# comment for a part of it. Here only HTML's own tags count, and only if all their attributes have values.
 _HTML = re.compile(
     r"(?P<hidden><(script|style)\b[^<>]*>(?:(?!<\2).)*?</\2\s*>)|<!--(?:(?!<!--).)*?-->|"
     rf"</?(?:(?P<block>{_BLOCKS})|{_INLINE})(?:\s[^<>=]*=[^<>]*)?\s*/?>|"
@@ -30,10 +30,10 @@ _HTML = re.compile(
 _BRACKET = re.compile("-[LR][RSC]B-", re.IGNORECASE)
 _TOKEN = re.compile(r"-[LR][RSC]B-|``|(?<=\w) (?:n['’]t|['’](?:s|m|d|re|ve|ll))(?=\s|$)", re.IGNORECASE)
 _SPACED, _JOINED = re.compile(r"(?<=\w) [.,](?=\s|$)"), re.compile(r"\w[.,](?=\s|$)")
-# nltk would join the words on both sides of these, and n counts words.
+# nltk would join the words on both sides of these, which would change the number of words.
 _APART = re.compile(r"( (?:--|\.\.\.) |(?<=#) )")
-# Those of PreSumm, PEGASUS, fast_abs_rl, pointer-generator, arXiv, ProphetNet, BERT, CNN/DailyMail, Multi-News, chats
-# and web pages. At last a line break that was escaped once too often; `C:\news` and `\neq` are none.
+# Marks of PreSumm, PEGASUS, fast_abs_rl, pointer-generator, arXiv, ProphetNet, BERT, CNN/DailyMail, Multi-News, chats
+# and web pages. The last is a line break that was escaped once too often, unlike `C:\news` and `\neq`.
 _MARK = re.compile(
     r"</?(?:q|n|t|s|sent|(?:[sx]_|doc-)?sep|[be]o[stu]|pad|cls|br)\s*/?>|\[(?:(?:[sx]_)?sep|cls|pad|[be]os|unused\d+)\]|"
     r"<\|\w+\|>|\|{3,}|__eo[tu]__|@highlight\b|\bstory_separator_special_tag\b|\bnewline_char\b|"
@@ -43,7 +43,7 @@ _MARK = re.compile(
 
 
 def _plain(found: re.Match[str]) -> str:
-    """What a piece of HTML says: a character, a new line, or nothing."""
+    """Return the text that a piece of HTML stands for: a character, a new line, or nothing."""
     if sign := found["sign"]:
         return html.unescape(found[0]) if sign[0] == "#" or sign in html5 else found[0]
     return "\n" if found["block"] or found["hidden"] else ""
@@ -56,7 +56,7 @@ def _find_html(text: str) -> re.Match[str] | None:
 def _without_ptb(text: str) -> str:
     if _find_ptb(text) is None:  # a text that was never tokenized stays as it is
         return text
-    from nltk.tokenize.treebank import TreebankWordDetokenizer  # which takes two seconds
+    from nltk.tokenize.treebank import TreebankWordDetokenizer  # imported here because it takes two seconds
 
     join = TreebankWordDetokenizer().detokenize
     lines = [_APART.split(_BRACKET.sub(lambda bracket: bracket[0].upper(), line)) for line in text.split("\n")]
@@ -66,20 +66,20 @@ def _without_ptb(text: str) -> str:
 
 
 def _find_ptb(text: str) -> re.Match[str] | None:
-    """A token of the Penn Treebank; or a comma or full stop behind a blank, where most of a text stand so."""
+    """Find a token of the Penn Treebank, or a comma or full stop after a blank in a text where most are like this."""
     is_tokenized = len(_SPACED.findall(text)) > len(_JOINED.findall(text))
     return _TOKEN.search(text) or (_SPACED.search(text) if is_tokenized else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Marks of one kind: how the first in a text is found, and the text without them."""
+    """A kind of marks, with functions that find the first one in a text, and remove all of them."""
 
     find: Callable[[str], re.Match[str] | None]
     remove: Callable[[str], str]
 
 
-# In the order in which they work, that of their names: what HTML encodes may be a mark, and a sentence ends at one.
+# In the order in which they are applied, which is alphabetical: HTML may encode marks, and sentences end at marks.
 KINDS = {
     "html": Kind(_find_html, lambda text: _HTML.sub(_plain, _HTML.sub(_plain, text))),  # feeds have `&amp;quot;`
     "marks": Kind(_MARK.search, lambda text: _MARK.sub("\n", text)),
@@ -89,17 +89,16 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What is done to texts when they come in.
+    """How to change texts from outside.
 
     Attributes:
-        clean_texts: the kinds of marks that are removed, in the order in which they are: `html`, `marks`, `ptb`. A text
-            has commas between them.
-        join_references: whether the references of an article are the lines of one. Lines, as in CNN/DailyMail, since
-            ROUGE-Lsum compares these; for ROUGE-N and BERTScore a new line is a blank.
-        list_predictions: what is read of predictions that are lists.
+        clean_texts: the kinds of marks to remove, in the order `html`, `marks`, `ptb`; as a text, separated by commas.
+        join_references: whether to join the references of an article as the lines of one. They are lines, as in
+            CNN/DailyMail, since ROUGE-Lsum compares lines; for ROUGE-N and BERTScore a new line is a blank.
+        list_predictions: how to read predictions that are lists.
 
     Raises:
-        RecipeError: there is no such kind.
+        RecipeError: there is no such kind of marks.
     """
 
     clean_texts: str | Sequence[str] = ()
@@ -115,26 +114,26 @@ class Preparation:
 
     @property
     def signature(self) -> str:
-        """What is added to a signature: every option that changes a text; "" where none does."""
+        """The part of a signature with every option that changes texts; "" if there is none."""
         ptb = f"ptb-nltk-{importlib.metadata.version('nltk')}"
         kinds = [ptb if kind == "ptb" else kind for kind in self.clean_texts]
         clean = f"|clean:{'+'.join(kinds)}" if kinds else ""
         return clean + "|references:joined" * self.join_references + LIST_MARKS[self.list_predictions]
 
     def text(self, text: str) -> str:
-        """A text without marks: a new line where there was one between sentences. Without any it is as it was."""
+        """Return a text without marks. Marks between sentences become line breaks. Other texts are not changed."""
         plain = text
         for kind in self.clean_texts:
             plain = KINDS[kind].remove(plain)
         return text if plain == text else cleaned("\n".join(filter(None, map(str.strip, plain.split("\n")))))
 
     def references(self, references: Iterable[str]) -> tuple[str, ...]:
-        """References without marks; those that were nothing else are none."""
+        """Return the references without marks, leaving out those that were only marks."""
         plain = tuple(filter(None, map(self.text, references)))
         return ("\n".join(plain),) if self.join_references and plain else plain
 
     def article(self, article: Article) -> Article:
-        """An article with its references. Where a text changes, so does its id."""
+        """Return an article with changed text and references. If they change, so does its id."""
         if self == AS_IT_IS:
             return article
         return replace(article, text=self.text(article.text), references=self.references(article.references))

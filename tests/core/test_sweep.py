@@ -53,7 +53,7 @@ def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
     segment = make_segmenter(stage())
     for text, references, said in (
         ("Text.", (), "'k' of d has no reference"),
-        ("...", ("Reference.",), "'k' of d holds no word"),
+        ("...", ("Reference.",), "'k' of d has no word"),
         ("한국어 기사", ("한국어 요약",), "'k' of d: its text is not in Latin script"),
     ):
         with pytest.raises((EmptyArticleError, LanguageError), match=said):

@@ -149,7 +149,7 @@ def test_a_name_that_is_no_utf8_is_an_error(nws, tmp_path: Path) -> None:
     (tmp_path / name).write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
     refused = nws("submit", "phase1", "--dataset", name, "--n", "1", "--engine", "inline")
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.splitlines()[2:] == ["Error: 'caf\\udce9.jsonl' is no UTF-8: rename the file."]
+    assert refused.err.splitlines()[2:] == ["Error: The name 'caf\\udce9.jsonl' is not valid UTF-8. Rename the file."]
     assert not (tmp_path / "nws.db").exists()
 
 
@@ -186,8 +186,8 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
         (("submit", "phase1", "--engine", "slurm"), 2, "not one of 'ray', 'inline'"),
         (("submit", "phase1", "--limit", "0"), 2, "--limit"),
         (("submit", "phase1", "--dataset", "absent.jsonl"), 1, "no file absent.jsonl"),
-        (("submit", "phase1", "--dataset", "[/a].jsonl"), 1, "[/a].jsonl holds, or fits, no file"),
-        (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "does not cut"),
+        (("submit", "phase1", "--dataset", "[/a].jsonl"), 1, "No file of [/a].jsonl ends in"),
+        (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "is not for"),
         (("submit", "phase1", "--pipeline", "en_core_web_xx"), 1, "python -m spacy download en_core_web_xx"),
         (("ls",), 1, "nws.db"),
         (("ls", "--store", "mysql://u:secret@h/d"), 1, "its database is not supported"),

@@ -1,1 +1,1 @@
-"""Checks of the texts that people bring: what may make a number wrong without an error. `all_checks` lists them."""
+"""Checks of users' texts for what may make results wrong without an error. `all_checks` lists them."""

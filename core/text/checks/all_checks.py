@@ -1,4 +1,4 @@
-"""Every check. A new one is added here, with its sentence in `SENTENCES` and a test."""
+"""The list of all checks. A new check needs an entry here, a sentence in `SENTENCES`, and a test."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -10,13 +10,13 @@ from nws.core.text.checks.looks import (
     FEW,
     OtherLanguages,
     ShiftedReferences,
-    again,
     around,
     common_texts,
     first_letters,
     in_texts,
     last_letters,
     opening_words,
+    repeated,
     rows,
     whole,
     without_words,
@@ -51,9 +51,9 @@ MISSING = (
 
 _PARTS: tuple[Part, ...] = ("articles", "references", "predictions")
 LOWER_CASED = "lower_cased"
-"""The check that matters to kinds of words (`nws.core.text.word_kinds`)."""
+"""The check that matters for kinds of words (`nws.core.text.word_kinds`)."""
 _SAMPLE, _SAMPLES = 0.67, 1.25
-"""Of the length of a reference: the longest sample, and all samples together."""
+"""The least lengths of the longest sample and of all samples together, as shares of a reference's length."""
 
 
 def _placeholder(text: str) -> str | None:
@@ -61,7 +61,7 @@ def _placeholder(text: str) -> str | None:
 
 
 def _begins_article(row: CheckedRow) -> str | None:
-    """The reference with which the article begins, or that is the article."""
+    """Return the reference with which the article begins, which may be the whole article."""
     article = row.article or ""
     for reference in row.references:
         words = plain_words(reference)
@@ -71,7 +71,7 @@ def _begins_article(row: CheckedRow) -> str | None:
 
 
 def _repeats_article(row: CheckedRow) -> str | None:
-    """The prediction that holds nine tenths of its article, word by word."""
+    """Return the prediction if it repeats nine tenths of its article, word by word."""
     if row.prediction is None or not row.article:
         return None
     words = bare_words(row.article) if len(row.prediction) > 0.8 * len(row.article) else []
@@ -80,14 +80,14 @@ def _repeats_article(row: CheckedRow) -> str | None:
 
 
 def _lower_cased(row: CheckedRow) -> str | None:
-    """The first reference that has English letters and none of them as a capital."""
+    """Return the first reference that has English letters, but no capitals."""
     if not row.references:
         return None
     return next((one for one in row.references if re.search("[a-z]", one) and one == one.lower()), "")
 
 
 def _thoughts(row: CheckedRow, are_cut: bool) -> str | None:
-    """The id of a row whose prediction ends within its thoughts, or stands behind them."""
+    """Return the id of a row whose prediction ends within its thoughts, or follows them."""
     if row.raw is None:
         return None if row.prediction is None else ""
     rest = without_thoughts(row.raw)
@@ -95,7 +95,7 @@ def _thoughts(row: CheckedRow, are_cut: bool) -> str | None:
 
 
 def _samples(row: CheckedRow) -> str | None:
-    """The first of several texts of which the longest is as long as a reference, and all of which are longer."""
+    """Return the first of a prediction's texts if their lengths look like those of samples."""
     if len(row.parts) < 2 or not row.references:
         return None
     words, reference = [count_words(text) for text in row.parts], min(map(count_words, row.references))
@@ -122,13 +122,13 @@ CHECKS = (
     TextCheck("language", "predictions", partial(OtherLanguages, 0)),
     TextCheck("beginning", "articles", common_texts(first_letters, 0.05)),
     TextCheck("end", "articles", common_texts(last_letters, 0.05)),
-    TextCheck("same_text", "articles", again(lambda row: row.article)),
+    TextCheck("same_text", "articles", repeated(lambda row: row.article)),
     TextCheck("several_references", "articles", rows(_several)),
     TextCheck("common_reference", "references", common_texts(whole, least_count=2)),
     TextCheck("begins_article", "references", rows(_begins_article, 0.05, 2)),
     TextCheck(LOWER_CASED, "references", rows(_lower_cased, 0.5, FEW)),
     TextCheck("shifted_references", "references", ShiftedReferences),
-    TextCheck("same_prediction", "predictions", again(_prediction_with_id)),
+    TextCheck("same_prediction", "predictions", repeated(_prediction_with_id)),
     TextCheck("cut_thoughts", "predictions", rows(partial(_thoughts, are_cut=True))),
     TextCheck("thoughts", "predictions", rows(partial(_thoughts, are_cut=False))),
     TextCheck("opening", "predictions", common_texts(opening_words)),
@@ -141,15 +141,15 @@ CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found.
+    """A problem that a check found.
 
     Attributes:
-        check: its name.
-        part: what it looked at.
-        place: the file or system, as it is called in sentences; "" where nothing else is looked at.
-        count, total: how many of how many rows have it.
-        example: what one of them has; may be "".
-        detail: what else the sentence says; may be "".
+        check: the name of the check.
+        part: the part of the rows that it checked.
+        place: the file or system, as sentences call it; "" if only one is checked.
+        count, total: the number of rows with the problem, and of all checked rows.
+        example: an example from one of them; may be "".
+        detail: more for the sentence; may be "".
     """
 
     check: str
@@ -168,7 +168,7 @@ class Finding:
 
 
 def finding_lines(findings: Iterable[Finding]) -> list[str]:
-    """What findings say: a line each, but one for all systems in whose predictions the same check found something."""
+    """Return a line for each finding, but a single line for all systems with the same finding in their predictions."""
     alike = dict[object, list[Finding]]()
     for finding in findings:
         alike.setdefault(finding.check if finding.part == "predictions" else finding, []).append(finding)
@@ -180,50 +180,51 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
 
 
 LOOKED_AT = 2_000
-"""The first rows, for what is all over a file or nowhere: so many are looked at before a run."""
+"""How many rows at the beginning are checked before a run. Most problems are everywhere in a file or nowhere."""
 
 
 class Checking:
-    """All checks at work on rows, which are added one by one.
+    """All checks, applied to rows that are added one by one.
 
     Args:
-        context: what is known of the rows.
-        removed: kinds of marks that are removed before the texts are used.
-        part: of the rows, what is looked at.
+        context: what is known about the rows.
+        removed: the kinds of marks that are removed before the texts are used.
+        part: the part of the rows to check.
     """
 
     def __init__(self, context: Context, removed: Collection[str] = (), part: Part = "texts") -> None:
-        parts = [(check, part if check.looks_at == "texts" else check.looks_at) for check in CHECKS]
-        self._looks = [
-            (check.name, looked_at, check.look(looked_at, context))
-            for check, looked_at in parts
-            if check.name not in removed and part in ("texts", looked_at)
+        parts = [(check, part if check.part == "texts" else check.part) for check in CHECKS]
+        self._accumulators = [
+            (check.name, checked, check.new_accumulator(checked, context))
+            for check, checked in parts
+            if check.name not in removed and part in ("texts", checked)
         ]
 
     def add(self, row: CheckedRow) -> None:
-        """Look at a row."""
-        for _, _, look in self._looks:
-            look.add(row)
+        """Check a row."""
+        for _, _, accumulator in self._accumulators:
+            accumulator.add(row)
 
     @property
     def languages(self) -> dict[str, int]:
-        """How many of the articles that were looked at are in each language, by ISO 639 code."""
-        look = next(look for _, _, look in self._looks if isinstance(look, OtherLanguages))
-        return dict(look.codes.most_common())
+        """The number of checked articles in each language, by ISO 639 code."""
+        accumulators = (accumulator for _, _, accumulator in self._accumulators)
+        languages = next(one for one in accumulators if isinstance(one, OtherLanguages))
+        return dict(languages.codes.most_common())
 
     def findings(self, place: str) -> list[Finding]:
-        """What was found in the rows so far."""
+        """Return the findings in the rows so far."""
         return [
             Finding(name, part, place, found.count, found.total, found.example, found.detail)
-            for name, part, look in self._looks
-            for found in look.found()
+            for name, part, accumulator in self._accumulators
+            for found in accumulator.found()
         ]
 
 
 def check_rows(
     rows: Iterable[CheckedRow], place: str, context: Context, removed: Collection[str] = (), part: Part = "texts"
 ) -> list[Finding]:
-    """What all checks find in some rows."""
+    """Apply all checks to rows, and return the findings."""
     checking = Checking(context, removed, part)
     for row in rows:
         checking.add(row)

@@ -1,4 +1,4 @@
-"""What a check looks at, and what it finds."""
+"""The rows that a check gets, and what it finds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Literal, Protocol, TypeAlias
 from nws.core.text.language import Language
 
 Part: TypeAlias = Literal["articles", "references", "predictions", "texts"]
-"""Of a row; `texts` are all three."""
+"""The part of a row that is checked; `texts` are all three."""
 SHOWN = 40
-"""Characters of an example."""
+"""The number of characters of an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,12 @@ class CheckedRow:
     """An article with its references, a prediction with its references, or all of them.
 
     Attributes:
-        id: of the article. Several predictions may have the same one.
-        article: None where it is not known; "" is an empty one.
-        references: none where they are not known.
-        prediction: None where there is none, or only thoughts; "" is an empty one.
-        raw: what a model wrote, where the prediction is only a part of it.
-        parts: the items of a prediction that was a list, where they were joined.
+        id: the id of the article, which several predictions may share.
+        article: the article; None if it is not known, and "" if it is empty.
+        references: the references; none if they are not known.
+        prediction: the prediction; None if there is none, or only thoughts, and "" if it is empty.
+        raw: a model's output, if the prediction is only a part of it.
+        parts: the items of a prediction that was a list, if they were joined.
     """
 
     id: str
@@ -33,7 +33,7 @@ class CheckedRow:
     parts: Sequence[str] = ()
 
     def texts(self, part: Part) -> Iterator[str]:
-        """The texts of a part."""
+        """Yield the texts of a part."""
         if part in ("articles", "texts") and self.article is not None:
             yield self.article
         if part in ("references", "texts"):
@@ -44,11 +44,11 @@ class CheckedRow:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of all rows.
+    """What is known about all rows.
 
     Attributes:
-        language: of the texts; None where nobody knows it.
-        every: of so many rows one is looked at by checks that take long.
+        language: the language of the texts; None if it is not known.
+        every: slow checks look at one row of `every` rows.
     """
 
     language: Language | None = None
@@ -57,7 +57,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a check found in some rows: in how many of how many, an example, and what `says` has a place for."""
+    """What a check found: in how many of how many rows, an example, and the detail for its sentence."""
 
     count: int
     total: int
@@ -66,35 +66,35 @@ class Found:
 
 
 class Accumulator(Protocol):
-    """Gathers what a check finds: it sees each row once, and holds no text but examples."""
+    """Collects what a check finds. It sees each row once, and keeps no texts except examples."""
 
     def add(self, row: CheckedRow) -> None:
-        """Look at a row."""
+        """Check a row."""
 
     def found(self) -> Iterator[Found]:
-        """What was found in all rows: nothing where it may be chance."""
+        """Yield what was found in all rows; nothing if it may be chance."""
 
 
 NewAccumulator: TypeAlias = Callable[[Part, Context], Accumulator]
-"""Makes an accumulator for a part of rows."""
+"""Creates an accumulator for a part of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextCheck:
-    """One check.
+    """A check.
 
     Attributes:
-        name: that stored findings have, with a sentence of its own in `SENTENCES`.
-        looks_at: the part of a row.
-        look: makes what decides.
+        name: its name in findings, with its own sentence in `SENTENCES`.
+        part: the part of the rows that it checks.
+        new_accumulator: a function that creates the accumulator with the check's rule.
     """
 
     name: str
-    looks_at: Part
-    look: NewAccumulator
+    part: Part
+    new_accumulator: NewAccumulator
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text, on one line."""
     line = " ".join(text[: 4 * SHOWN].split())
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,4 +1,4 @@
-"""How checks decide: each class looks at rows one by one, and `found` tells what is more than chance."""
+"""How checks decide: each class sees rows one by one, and `found` returns what is more than chance."""
 
 import re
 from collections import Counter
@@ -11,24 +11,24 @@ from nws.core.text.length import bare_words
 from nws.core.text.near_copies import plain_words
 
 FEW = 5
-"""Fewer rows than that may be alike by chance."""
+"""Fewer rows than this may be alike by chance."""
 _OPENING, _LETTERS, _END_CHARACTERS = 3, 14, 200
-"""Words that many texts share by chance are fewer, as "It was" is. Three words have some 14 letters."""
+"""Words that many texts share by chance are fewer, such as "It was". Three words have some 14 letters."""
 _BETWEEN, _SPEAKER = re.compile(r"[\W\d_]+"), re.compile(r"^[#\w]+:\s*")
 _LETTER = re.compile(r"[^\W_]")
 _AROUND = 15
-"""Characters that are shown on both sides of what is found."""
+"""The number of characters shown on both sides of a match."""
 
 Find: TypeAlias = Callable[[str], str | None]
-"""The place in a text that is shown; None where a text is fine."""
+"""Returns the place in a text to show as an example; None if the text is fine."""
 RowFind: TypeAlias = Callable[[CheckedRow], str | None]
-"""What is shown of a row: "" where it is fine, and None where there is nothing to look at."""
+"""Returns an example from a row: "" if the row is fine, and None if there is nothing to check."""
 Key: TypeAlias = Callable[[str], tuple[str, str] | None]
-"""What of a text may be common to many, and how it is shown."""
+"""Returns what texts may have in common, and how to show it; None to skip a text."""
 
 
 class Rows:
-    """Rows that have something."""
+    """Rows in which `find` finds something."""
 
     def __init__(self, find: RowFind, least_share: float, least_count: int) -> None:
         self.find, self.least_share, self.least_count = find, least_share, least_count
@@ -36,7 +36,7 @@ class Rows:
         self.example = ""
 
     def add(self, row: CheckedRow) -> None:
-        """Look at a row."""
+        """Check a row."""
         found = self.find(row)
         self.total += found is not None
         if found:
@@ -44,18 +44,18 @@ class Rows:
             self.example = self.example or shortened(found)
 
     def found(self) -> Iterator[Found]:
-        """Where it is a share of all."""
+        """Yield the number of rows, if it is large enough."""
         if self.count >= max(self.least_count, self.least_share * self.total):
             yield Found(self.count, self.total, self.example)
 
 
 def rows(find: RowFind, least_share: float = 0, least_count: int = 1) -> NewAccumulator:
-    """Look for rows that have something."""
+    """Return a check for rows in which `find` finds something."""
     return lambda part, context: Rows(find, least_share, least_count)
 
 
 def in_texts(find: Find, least_share: float = 0.01, least_count: int = 2) -> NewAccumulator:
-    """Look for rows of which a text has something."""
+    """Return a check for rows with a text in which `find` finds something."""
 
     def start(part: Part, context: Context) -> Rows:
         def find_in(row: CheckedRow) -> str | None:
@@ -68,7 +68,7 @@ def in_texts(find: Find, least_share: float = 0.01, least_count: int = 2) -> New
 
 
 def around(find: Callable[[str], re.Match[str] | None]) -> Find:
-    """What is found, with some characters on both sides."""
+    """Return a function that returns a match with some characters on both sides."""
 
     def place(text: str) -> str | None:
         found = find(text)
@@ -78,12 +78,12 @@ def around(find: Callable[[str], re.Match[str] | None]) -> Find:
 
 
 def without_words(text: str) -> str | None:
-    """A text that has neither letter nor digit."""
+    """Return a text that has neither letters nor digits; None for any other."""
     return None if _LETTER.search(text) else text
 
 
 class CommonTexts:
-    """What the texts of many different articles have in common. Rows with the same article count once."""
+    """Something that the texts of many different articles have in common. Rows with the same article count once."""
 
     def __init__(self, key: Key, least_share: float, least_count: int, part: Part) -> None:
         self.key, self.least_share, self.least_count, self.part = key, least_share, least_count, part
@@ -91,7 +91,7 @@ class CommonTexts:
         self.counts, self.examples = Counter[int](), dict[int, str]()
 
     def add(self, row: CheckedRow) -> None:
-        """Count what each text has, once for an article."""
+        """Count the key of each text, once per article."""
         article = hash(row.article or row.id)
         for text in row.texts(self.part):
             self.articles.add(article)
@@ -104,24 +104,24 @@ class CommonTexts:
                 self.examples[key] = shortened(found[1])
 
     def found(self) -> Iterator[Found]:
-        """Each that a share of the articles have."""
+        """Yield each key that enough articles have."""
         for key, example in self.examples.items():
             if self.counts[key] >= max(self.least_count, self.least_share * len(self.articles)):
                 yield Found(self.counts[key], len(self.articles), example)
 
 
 def common_texts(key: Key, least_share: float = 0.1, least_count: int = FEW) -> NewAccumulator:
-    """Look for what the texts of many articles have in common."""
+    """Return a check for something that the texts of many articles have in common."""
     return lambda part, context: CommonTexts(key, least_share, least_count, part)
 
 
 def whole(text: str) -> tuple[str, str] | None:
-    """The text itself; None where it has no word."""
+    """Return the text itself; None if it has no word."""
     return None if without_words(text) is not None else (text, text)
 
 
 def opening_words(text: str) -> tuple[str, str] | None:
-    """The first three words of a longer text, or fewer before a colon ("Summary:"); None of a short text."""
+    """Return the first three words of a longer text, or fewer before a colon ("Summary:"); None for a short text."""
     head = text[:_END_CHARACTERS]
     words, label = bare_words(head), bare_words(head.partition(":")[0]) if ":" in head else []
     opening = " ".join(words[: len(label[:_OPENING]) or _OPENING])
@@ -129,9 +129,9 @@ def opening_words(text: str) -> tuple[str, str] | None:
 
 
 def first_letters(text: str) -> tuple[str, str] | None:
-    """The first letters, whatever stands between them, behind the name of a speaker.
+    """Return the first letters after a speaker's name, ignoring everything between them.
 
-    "Share this with" is followed by a blank, a line or nothing in the articles of one dataset.
+    In the articles of one dataset, "Share this with" is followed by a blank, a line break or nothing.
     """
     head = _SPEAKER.sub("", text[:_END_CHARACTERS])
     letters = _BETWEEN.sub("", head).casefold()[:_LETTERS]
@@ -139,19 +139,19 @@ def first_letters(text: str) -> tuple[str, str] | None:
 
 
 def last_letters(text: str) -> tuple[str, str] | None:
-    """The last letters, whatever stands between them."""
+    """Return the last letters, ignoring everything between them."""
     letters = _BETWEEN.sub("", text[-_END_CHARACTERS:]).casefold()[-_LETTERS:]
     return (letters, text[-SHOWN:]) if len(letters) == _LETTERS else None
 
 
-def again(of: RowFind) -> NewAccumulator:
-    """Look for rows that have what a row before them has."""
+def repeated(value: RowFind) -> NewAccumulator:
+    """Return a check for rows that have the same value as an earlier row."""
 
     def start(part: Part, context: Context) -> Rows:
         ids = dict[int, str]()
 
         def find(row: CheckedRow) -> str | None:
-            if not (text := of(row)):
+            if not (text := value(row)):
                 return None
             if (first := ids.get(hash(text))) is not None:
                 return f"{first} and {row.id}"
@@ -164,16 +164,16 @@ def again(of: RowFind) -> NewAccumulator:
 
 
 class OtherLanguages:
-    """Texts in another language than that of the run."""
+    """Texts in another language than the run's."""
 
     def __init__(self, least_share: float, part: Part, context: Context) -> None:
         self.least_share, self.part, self.context = least_share, part, context
         self.index, self.example = 0, ""
         self.codes = Counter[str]()
-        """How many texts look like each language, by ISO 639 code."""
+        """The number of texts that look like each language, by ISO 639 code."""
 
     def add(self, row: CheckedRow) -> None:
-        """Look at a row, if it is one of those that are."""
+        """Check a row, if it is one of those that are checked."""
         self.index += 1
         if self.context.language is None or (self.index - 1) % self.context.every:
             return
@@ -183,7 +183,7 @@ class OtherLanguages:
             self.example = self.example or (shortened(text) if code else "")
 
     def found(self) -> Iterator[Found]:
-        """All other languages together."""
+        """Yield the number of texts in all other languages together."""
         others = [code for code, _ in self.codes.most_common() if code != self.context.language]
         count, total = sum(self.codes[code] for code in others), self.codes.total()
         if self.context.language and count > self.least_share * total:
@@ -192,14 +192,14 @@ class OtherLanguages:
 
 
 class ShiftedReferences:
-    """References that have more words in common with the next article, or the one before, than with their own."""
+    """References with more words in common with the next or the previous article than with their own."""
 
     def __init__(self, part: Part, context: Context) -> None:
-        self.before: tuple[set[str], set[str]] | None = None  # the words of the article, and of the references
+        self.before: tuple[set[str], set[str]] | None = None  # the words of the previous article and of its references
         self.counts, self.total = {"next": 0, "previous": 0}, 0
 
     def add(self, row: CheckedRow) -> None:
-        """Compare a row with the one before."""
+        """Compare a row with the previous one."""
         if not (row.article and row.references):
             return
         article, references = set(plain_words(row.article)), set(plain_words(" ".join(row.references)))
@@ -211,7 +211,7 @@ class ShiftedReferences:
         self.before = article, references
 
     def found(self) -> Iterator[Found]:
-        """A quarter of them: of references of their own hardly any do."""
+        """Yield the number of references, if it is a quarter. Hardly any reference in its own row is like this."""
         where = max(self.counts, key=self.counts.__getitem__)
         if self.counts[where] >= max(FEW, 0.25 * self.total):
             yield Found(self.counts[where], self.total, "", where)

@@ -81,7 +81,7 @@ def test_each_value_of_the_field_system_is_a_system_unless_there_is_only_one(tmp
         ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "y"}, {"id": "a", "prediction": "z"}],
          r"line 3: line 1 has the id 'a', too"),
         ([{"id": "a", "prediction": 3}], r"line 1: Field 'prediction' holds 3, not text"),
-        ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
+        ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds nothing, not a text or a number"),
         ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"has no prediction"),  # the request failed
         ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
         ([], r"has no prediction"),

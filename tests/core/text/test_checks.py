@@ -122,7 +122,7 @@ def test_what_rows_have_together_is_found(name: str, changed: list[CheckedRow], 
 
 
 def test_every_check_has_a_name_of_its_own_and_a_sentence_with_advice() -> None:
-    assert len({(check.name, check.looks_at) for check in CHECKS}) == len(CHECKS)
+    assert len({(check.name, check.part) for check in CHECKS}) == len(CHECKS)
     assert {check.name for check in CHECKS} == set(SENTENCES)
     for sentence in SENTENCES.values():
         assert re.fullmatch(r"[^.]+\{such\}\. [A-Z].+\.", sentence)

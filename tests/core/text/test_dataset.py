@@ -58,7 +58,7 @@ def test_several_references_in_one_field(tmp_path: Path, suffix: str, references
         ('{"id": "b", "article": 3, "highlights": "x"}', "'article' holds 3, not text"),
         ('{"id": "b", "article": "x", "highlights": {"a": 1}}', "'highlights' holds {'a': 1}, not text or a list"),
         ('{"id": "b", "article": "x", "highlights": ["y", 2]}', r"'highlights' holds \['y', 2\], not text or a list"),
-        ('{"id": null, "article": "x", "highlights": "y"}', "'id' holds no key"),
+        ('{"id": null, "article": "x", "highlights": "y"}', "'id' holds nothing, not a text or a number"),
     ],
 )
 def test_a_malformed_line_is_named_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
@@ -79,7 +79,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="no file"):
         open_dataset(Dataset(str(tmp_path / "absent.jsonl")))
     for name in ("nonsense", "../curve.png", "a/b--c", "ö/news", "a/b/c", f"../news@{'0' * 40}"):
-        with pytest.raises(CorpusError, match=rf"There is no dataset '{name}': give one of"):
+        with pytest.raises(CorpusError, match=rf"There is no dataset '{name}'. Give one of"):
             open_dataset(Dataset(name))
 
 
@@ -192,7 +192,7 @@ def test_a_folder_is_not_taken_for_a_dataset_of_the_hub(
     (tmp_path / "org" / "news").mkdir(parents=True)
     write(tmp_path / "org" / "news" / "test.parquet", ROWS)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CorpusError, match=r"The folder .*/org/news would be read in place of the Hub's dataset"):
+    with pytest.raises(CorpusError, match=r"The folder .*/org/news would be read instead of the Hub dataset"):
         open_dataset(Dataset(f"org/news{revision}", streaming=streaming))
 
 
@@ -205,7 +205,7 @@ def test_another_commit_in_the_cache_is_not_taken_where_the_hub_is_away(
     cache_dataset(ROWS, tmp_path / "org___news" / "default" / "0.0.0" / cached)
     corpus = open_dataset(Dataset(f"org/news@{cached}", streaming=streaming))
     assert [article.key for article in corpus] == ["a", "b", "c"]
-    with pytest.raises(CorpusError, match=rf"in the cache is commit {cached}, not {other}"):
+    with pytest.raises(CorpusError, match=rf"in the cache is {cached}, not {other}"):
         open_dataset(Dataset(f"org/news@{other}", streaming=streaming))
 
 

@@ -73,7 +73,10 @@ def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> 
     make_segmenter(stage_of(recorded))
     pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
     for make in (make_segmenter, lambda changed: make_sweeper(changed, "cpu")):
-        with pytest.raises(SegmentationError, match=r"tiny_pipeline differs here: sha256:.* Install the same on every"):
+        with pytest.raises(
+            SegmentationError,
+            match=r"tiny_pipeline is different on this machine: the run recorded sha256:.* Install the same",
+        ):
             make(stage_of(recorded))
 
 
@@ -86,7 +89,7 @@ def test_a_damaged_pipeline_is_an_error_in_words(pipeline: Path) -> None:
 def test_what_needs_no_data_has_none() -> None:
     assert language_data("blank", "rouge_score") == language_data("blank", "char") == {}
     require_same_data({})
-    with pytest.raises(SegmentationError, match="no_such_package, by which texts are cut, is not installed"):
+    with pytest.raises(SegmentationError, match="no_such_package, which segments texts, is not installed"):
         require_same_data({"no_such_package": "sha256:0"})
 
 

@@ -60,7 +60,9 @@ def article(text: str, reference: str = "A bridge.") -> Article:
     ],
 )
 def test_what_an_encoder_would_embed_for_minutes_is_refused(text: str, message: str) -> None:
-    with pytest.raises(SegmentationError, match=f"Article 'a1' of news has {message}.*only systems that embed no art"):
+    with pytest.raises(
+        SegmentationError, match=f"Article 'a1' of news has {message}.*only systems that do not embed art"
+    ):
         Segmenter("blank", embedder="MiniLM")(article(text))
 
 

@@ -158,8 +158,8 @@ def test_adjacent_noun_chunks_stay_apart() -> None:
     ("pipeline", "language", "said"),
     [
         ("en_core_web_nonsense", "en", "python -m spacy download en_core_web_nonsense"),
-        ("en_core_web_sm", "ko", "'en_core_web_sm' does not cut the language of the run, 'ko'. Choose `auto`"),
-        ("kiwi", "en", "'kiwi' does not cut the language of the run, 'en'. Choose `auto`"),
+        ("en_core_web_sm", "ko", "'en_core_web_sm' is not for the language of the run, 'ko'. Choose `auto`"),
+        ("kiwi", "en", "'kiwi' is not for the language of the run, 'en'. Choose `auto`"),
     ],
 )
 def test_a_pipeline_that_is_not_there_or_of_the_other_language(pipeline: str, language: Language, said: str) -> None:

@@ -115,5 +115,5 @@ def test_a_real_parser_s_sentence_is_compressed_and_its_chunks_are_as_before() -
 
 @pytest.mark.parametrize(("pipeline", "language"), [("blank", "en"), ("auto", "ko")])
 def test_without_a_parser_subtrees_are_refused(pipeline: str, language: str) -> None:
-    with pytest.raises(SegmentationError, match="parses none"):
+    with pytest.raises(SegmentationError, match="does not parse"):
         resolve_pipeline(pipeline, language, "subtrees")

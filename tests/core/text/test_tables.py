@@ -23,7 +23,7 @@ def read(path: Path, text: str) -> list[dict[str, object]]:
     "again", ["id,article\n", "article, id\r\n", "\ufeffid,article\n", '"id","article"\n', '\ufeff"id","article"\n']
 )
 def test_a_header_that_comes_again_is_named(tmp_path: Path, again: str) -> None:
-    with pytest.raises(CorpusError, match=r"d\.csv, line 3: the header comes again"):
+    with pytest.raises(CorpusError, match=r"d\.csv, line 3: the header is repeated"):
         read(tmp_path / "d.csv", f"id,article\na,Snow fell.\n{again}b,Rain fell.\n")
     assert read(tmp_path / "d.csv", "id,article\nid,Rain fell.\n") == [{"id": "id", "article": "Rain fell."}]
 
@@ -31,7 +31,7 @@ def test_a_header_that_comes_again_is_named(tmp_path: Path, again: str) -> None:
 @pytest.mark.parametrize(("separator", "name"), [("\t", "d.tsv"), ("|", "d.csv")])
 def test_a_quote_that_swallows_rows_is_named(tmp_path: Path, separator: str, name: str) -> None:
     rows = ["id\tarticle\tsummary", "a\tSnow.\tSnow.", 'b\t"Rain fell.\tRain.', 'c\tFog."\tFog.', "d\tSun.\tSun."]
-    with pytest.raises(CorpusError, match=rf"{name}, line 3: a quote opens a cell that holds several lines"):
+    with pytest.raises(CorpusError, match=rf"{name}, line 3: a quote opens a cell that has several lines"):
         read(tmp_path / name, "\n".join(rows).replace("\t", separator))
 
 
@@ -103,7 +103,7 @@ def test_lists_of_sentences_in_json_lines_are_one_row(tmp_path: Path) -> None:
 
 def test_rows_that_do_not_fit_their_columns_are_named(tmp_path: Path) -> None:
     table = {"columns": ["id", "article"], "index": [5, 7], "data": [["a", "Snow."], ["b"]]}
-    with pytest.raises(CorpusError, match=r"d\.json holds a table of 2 columns, whose row 2 has others"):
+    with pytest.raises(CorpusError, match=r"d\.json holds a table of 2 columns, but row 2 has another number of cells"):
         read(tmp_path / "d.json", json.dumps(table))
-    with pytest.raises(CorpusError, match=r"d\.json holds .*, whose row 2 has others, or no label"):
+    with pytest.raises(CorpusError, match=r"d\.json holds .*, but row 2 has another number of cells"):
         read(tmp_path / "d.json", json.dumps({**table, "index": [5]}))

@@ -72,7 +72,7 @@ def _rouge_1(name: str) -> Metric:
     [
         (Options(lang="de"), "'de'.*en, ko"),
         (Options(lang="ko", tokenizer="komoran"), "'komoran'.*kiwi"),
-        (Options(lang="ko", stemmer=True), "English.*'kiwi'.*leave the stemmer out"),
+        (Options(lang="ko", stemmer=True), "English.*'kiwi'.*Leave the stemmer out"),
     ],
 )
 def test_what_does_not_exist_or_go_together_is_refused(options: Options, said: str) -> None:

@@ -33,7 +33,7 @@ def test_signs_of_several_bytes_move_no_kind(word_kinds: str, before: str) -> No
 def test_only_the_pipeline_that_a_run_began_with_tells(word_kinds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_kinds("ko") == ""
     load_tagger.cache_clear()
-    with pytest.raises(SegmentationError, match="told by another one, and this machine has en_core_web_sm"):
+    with pytest.raises(SegmentationError, match="found by another one, but this machine has en_core_web_sm"):
         load_tagger("another one")
     monkeypatch.setattr(kinds_of_words, "is_installed", lambda name: False)
     assert find_kinds("en") == ""

@@ -76,7 +76,7 @@ def test_lengths_from_one_to_another(text: str, lengths: list[int]) -> None:
 
 @pytest.mark.parametrize("text", ["9-5", "1-999999", "a-b", "5-", "-5", "", "1,,2"])
 def test_what_is_no_list_of_lengths_is_refused(text: str) -> None:
-    with pytest.raises(RecipeError, match="or from one to another, 7-13"):
+    with pytest.raises(RecipeError, match="or a range, such as 7-13"):
         parse_lengths(text)
 
 

@@ -40,7 +40,7 @@ def test_rows_come_out_of_a_pipe(tmp_path: Path, form: str) -> None:
 def test_a_pipe_is_called_one_where_a_file_is_needed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "texts.txt").write_text("A cat.\n")
-    with pytest.raises(CorpusError, match=r"/pipe is a pipe: write it to a file"):
+    with pytest.raises(CorpusError, match=r"/pipe is a pipe. Write it to a file"):
         list(read_scored(tmp_path / "texts.txt", (None, None), str(tmp_path / "pipe")))
 
 
