@@ -144,9 +144,7 @@ def _other_files(name: str) -> str:
     paths = [*itertools.islice(filter(os.path.isfile, glob.iglob(pattern, recursive=True)), 10_000)]
     suffixes = [Path(path).suffix for path in (*filter(is_data_file, paths), *paths)]
     if suffixes and is_data_file(f"x{suffixes[0]}"):
-        return (
-            f" Its subfolders have some. To read these, give '{os.path.join(name, '**', '*')}{suffixes[0]}', in quotes."
-        )
+        return f" Its subfolders have some. Give '{os.path.join(name, '**', '*')}{suffixes[0]}', in quotes."
     return f" Write the texts of its {suffixes[0]} files as rows of one JSONL file." if suffixes else ""
 
 

@@ -53,9 +53,8 @@ def rows_in(value: object, is_line: bool = False) -> Sequence[object]:
         labels = [*map(str, value.get("index", range(len(data))))]
         for number, (label, cells) in enumerate(itertools.zip_longest(labels, data, fillvalue=""), start=1):
             if len(cells) != len(names) or not label:
-                raise ValueError(
-                    f"a table of {len(names)} columns, but row {number} has another number of cells, or no label"
-                )
+                problem = "has more or fewer cells, or no label"
+                raise ValueError(f"a table of {len(names)} columns, but row {number} {problem}")
         return _with_ids({k: _object([*zip(names, cells, strict=True)]) for k, cells in zip(labels, data, strict=True)})
     parts = list(value.values())
     rows = [part for key, part in value.items() if key != "schema"]  # orient="table", or a named list of rows

@@ -103,7 +103,7 @@ def test_lists_of_sentences_in_json_lines_are_one_row(tmp_path: Path) -> None:
 
 def test_rows_that_do_not_fit_their_columns_are_named(tmp_path: Path) -> None:
     table = {"columns": ["id", "article"], "index": [5, 7], "data": [["a", "Snow."], ["b"]]}
-    with pytest.raises(CorpusError, match=r"d\.json holds a table of 2 columns, but row 2 has another number of cells"):
+    with pytest.raises(CorpusError, match=r"d\.json holds a table of 2 columns, but row 2 has more or fewer"):
         read(tmp_path / "d.json", json.dumps(table))
-    with pytest.raises(CorpusError, match=r"d\.json holds .*, but row 2 has another number of cells"):
+    with pytest.raises(CorpusError, match=r"d\.json holds .*, but row 2 has more or fewer cells, or no label"):
         read(tmp_path / "d.json", json.dumps({**table, "index": [5]}))

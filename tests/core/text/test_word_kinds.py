@@ -37,5 +37,5 @@ def test_only_the_pipeline_that_a_run_began_with_tells(word_kinds: str, monkeypa
         load_tagger("another one")
     monkeypatch.setattr(kinds_of_words, "is_installed", lambda name: False)
     assert find_kinds("en") == ""
-    with pytest.raises(SegmentationError, match=r"has no such pipeline\. Install the same on every machine"):
+    with pytest.raises(SegmentationError, match=r"has no such pipeline\. Install the same pipeline on every machine"):
         load_tagger(word_kinds)

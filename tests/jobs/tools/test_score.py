@@ -248,7 +248,7 @@ def test_rows_to_score_as_other_tools_write_them(tmp_path: Path) -> None:
     assert read(samples, None, None, None) == [("a", "One.", ("1.",))]
     assert read(samples, "resps.0.0", "doc.highlights", None) == [("a", "Three.", ("Other.",))]
     target.write_text("1.\n")
-    with pytest.raises(CorpusError, match=r"test\.hypo has 2 rows, and .*test\.target 1 lines"):
+    with pytest.raises(CorpusError, match=r"test\.hypo has 2 rows, but .*test\.target has 1 lines"):
         read(hypo, None, None, str(target))
     with pytest.raises(CorpusError, match="has no row whose id is 'a'"):
         read(samples, None, None, str(samples))
