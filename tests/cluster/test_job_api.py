@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from openai_server import serving
 from ray_head import Head, free_ports, ray_head, run_script
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(600)]
@@ -21,19 +22,21 @@ def head() -> Iterator[Head]:
 
 
 ASKING = """
-from nws.cluster.job_api import Head
+from nws.cluster import job_api
 from nws.core.errors import ClusterError
+{before}
 try:
-    head = Head({address!r})
-    print(sorted(job.submission_id for job in head.jobs()))
-    {more}
+    head = job_api.Head({address!r})
+    {do}
 except ClusterError as error:
     print("refused:", error)
 """
+LIST = "print(sorted(job.submission_id for job in head.jobs()))"
+HASTY = "job_api._ANSWER_SECONDS = job_api._DO_SECONDS = 1"
 
 
-def ask(address: str, folder: Path, environment: dict[str, str], more: str = "pass") -> str:
-    return run_script(ASKING.format(address=address, more=more), folder, environment)
+def ask(address: str, folder: Path, environment: dict[str, str], do: str = LIST, before: str = "") -> str:
+    return run_script(ASKING.format(address=address, do=do, before=before), folder, environment)
 
 
 def test_a_head_that_does_not_answer(tmp_path: Path) -> None:
@@ -64,38 +67,17 @@ def silent_server(version: str | None) -> Iterator[str]:
             pass
 
     over = threading.Event()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        over.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-HASTY = """
-from nws.cluster import job_api
-job_api._ANSWER_SECONDS = job_api._DO_SECONDS = 1
-"""
-
-
-CALLING = """
-from nws.core.errors import ClusterError
-try:
-    head = job_api.Head({address!r})
-    {call}
-except ClusterError as error:
-    print("refused:", error)
-"""
+    with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            over.set()
 
 
 @pytest.mark.parametrize("call", ["", 'head.stop("j")', 'head.log("j")'])
 def test_a_head_that_takes_connections_and_does_not_answer(call: str, tmp_path: Path) -> None:
     with silent_server(importlib.metadata.version("ray") if call else None) as address:
-        told = run_script(HASTY + CALLING.format(address=address, call=call), tmp_path, {"HOME": str(tmp_path)})
+        told = ask(address, tmp_path, {"HOME": str(tmp_path)}, call, HASTY)
     assert told.startswith(f"refused: No Ray dashboard answers at {address}: ")
     assert "timed out" in told
 
@@ -143,7 +125,7 @@ def test_a_job_is_followed_stopped_and_its_name_not_taken_twice(head: Head, tmp_
     except ClusterError as error:
         print(error)
     head.submit_job("j1", *arguments)"""
-    lines = ask(head.dashboard, tmp_path, head.environment, more.strip()).splitlines()
+    lines = ask(head.dashboard, tmp_path, head.environment, f"{LIST}\n    {more.strip()}").splitlines()
     assert lines[:4] == ["[]", "RUNNING False", "True", "STOPPED True False"]
     assert "refuses" in lines[4]
     assert "j2" in lines[4]
