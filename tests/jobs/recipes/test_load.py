@@ -84,6 +84,13 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
         ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
         ("datasets: [{name: sample}]\nlabels: {a: ' '}", r"labels\.a: String should have at least 1"),
         ("datasets: [{name: sample}]\nlabels: {a: A, b: A}", "are called 'A'"),
+        # What YAML reads otherwise than people.
+        ("seed: 1\ndatasets: [sample]\nn: [3]\nseed: 2\n", "the key 'seed' stands twice, in lines 1 and 4. Keep one"),
+        ("datasets: [{name: sample, limit: 1, limit: 2}]", "the key 'limit' stands twice, in lines 1 and 1"),
+        ("datasets: [{name: sample, limit: 010}]", "010 begins with a zero or has a colon. Write"),
+        ("n: [1:30]\ndatasets: [sample]", "1:30 begins with a zero or has a colon"),
+        ("seed: 08\ndatasets: [sample]", "08 begins with a zero"),
+        ("gpus_per_actor: 00.5\ndatasets: [sample]", "00.5 begins with a zero"),
     ],
 )
 def test_what_no_recipe_holds_is_refused_at_once(tmp_path: Path, content: str, message: str) -> None:
@@ -201,23 +208,6 @@ def test_a_language_model_is_named_as_a_recipe_or_as_a_stored_one_does(text: str
 def test_an_encoder_is_no_language_model() -> None:
     with pytest.raises(RecipeError, match="Give one of smollm2, an existing folder"):
         load_recipe(Phase2Recipe, "readable", {"fluency_model": "all-MiniLM-L6-v2"})
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("seed: 1\ndatasets: [sample]\nn: [3]\nseed: 2\n", "the key 'seed' stands twice, in lines 1 and 4. Keep one"),
-        ("datasets: [{name: sample, limit: 1, limit: 2}]", "the key 'limit' stands twice, in lines 1 and 1"),
-        ("datasets: [{name: sample, limit: 010}]", "010 begins with a zero or has a colon. Write"),
-        ("n: [1:30]\ndatasets: [sample]", "1:30 begins with a zero or has a colon"),
-        ("seed: 08\ndatasets: [sample]", "08 begins with a zero"),
-        ("gpus_per_actor: 00.5\ndatasets: [sample]", "00.5 begins with a zero"),
-    ],
-)
-def test_what_yaml_reads_otherwise_than_people_is_refused(content: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text(content)
-    with pytest.raises(RecipeError, match=message):
-        load_recipe(Phase1Recipe, str(tmp_path / "mine.yaml"), {})
 
 
 def test_a_merged_key_a_zero_and_a_text_are_taken(tmp_path: Path) -> None:
