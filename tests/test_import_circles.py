@@ -49,17 +49,3 @@ def circle(package: str) -> list[str]:
 @pytest.mark.parametrize("package", ["core", "cluster", "jobs"])
 def test_no_circle_of_imports(package: str) -> None:
     assert circle(package) == []
-
-
-def test_every_kind_of_import_counts() -> None:
-    source = (
-        "import nws.core.types\nif TYPE_CHECKING:\n    from nws.core.text import length\n"
-        "def f() -> None:\n    from nws.core.errors import NwsError\n"
-        'PLACES = {"bleu": "nws.core.metrics.bleu:make_bleu"}\n'
-    )
-    assert {*named_modules(source)} == {
-        "nws.core.types",
-        "nws.core.text.length",
-        "nws.core.errors",
-        "nws.core.metrics.bleu",
-    }

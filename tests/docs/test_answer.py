@@ -34,6 +34,11 @@ def cells_of(table: str, column: str, articles: set[str]) -> dict[str, list[str]
     return cells
 
 
+def require_on_page(rows: list[str], count: int) -> None:
+    """That these are so many rows, and each is on the page."""
+    assert (len(rows), [row for row in rows if row not in PAGE]) == (count, [])
+
+
 def said(sentence: str) -> bool:
     """Whether the page has it, wherever its lines end."""
     return sentence in " ".join(PAGE.split())
@@ -42,8 +47,7 @@ def said(sentence: str) -> bool:
 def test_the_rates_are_those_measured() -> None:
     wrong = cells_of("Claims that are wrong", "most", {"20", "24", "60", "200"})
     rows = [f"| {what} | {' | '.join(rates)} |" for what, rates in wrong.items()]
-    assert len(rows) == 7
-    assert [row for row in rows if row not in PAGE] == []
+    require_on_page(rows, 7)
 
 
 def of_all(table: str, column: str, articles: str) -> list[float]:
@@ -66,8 +70,7 @@ def test_how_sure_it_is_to_be_sure_is_that_measured() -> None:
 def test_what_kept_does_not_see_is_that_measured() -> None:
     text = told("kept_misses.txt")
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == 8
-    assert [row for row in rows if row not in PAGE] == []
+    require_on_page(rows, 8)
     shuffled, denied, raised, *systems = (line.split(": ") for line in text.splitlines() if ": " in line)
     assert said(f'A reference keeps {denied[1]} with one "not" added, and {raised[1]} with each digit raised by one.')
     assert said(f"words, shuffled, keep {shuffled[1]}.")
@@ -125,8 +128,7 @@ def test_the_cost_is_that_measured_and_within_bounds() -> None:
         ratios[arm].append(median)
         assert max(float(least), float(median)) <= 1.15
     rows = [f"| {arm} | {' | '.join(found)} |" for arm, found in ratios.items()]
-    assert len(rows) == 2
-    assert [row for row in rows if row not in PAGE] == []
+    require_on_page(rows, 2)
 
 
 def rows_after(name: str, line: str) -> list[str]:
@@ -139,8 +141,7 @@ def rows_after(name: str, line: str) -> list[str]:
 def test_what_is_kept_of_kinds_of_words_is_that_measured() -> None:
     name = "kept_by_kind.txt"
     rows = [row for line in ("frank_cnn: ", "frank_xsum: ", "any, at most") for row in rows_after(name, line)]
-    assert len(rows) == 4 + 4 + 9
-    assert [row for row in rows if row not in PAGE] == []
+    require_on_page(rows, 4 + 4 + 9)
 
 
 def test_intervals_and_verdicts_of_kinds_are_as_often_right_as_is_said() -> None:
@@ -154,12 +155,10 @@ def test_the_words_saved_are_those_measured_and_claims_are_seldom_too_small() ->
     name = "words_saved.txt"
     rates = rows_after(name, "aim: 5 %")
     rows = [row for line in ("frank_cnn: ", "frank_xsum: ") for row in rows_after(name, line)] + rates
-    assert len(rows) == 3 + 3 + 9
-    assert [row for row in rows if row not in PAGE] == []
+    require_on_page(rows, 3 + 3 + 9)
     assert max(float(rate) for row in rates for rate in re.findall(r"(\S+) %", row)) <= 5
 
 
 def test_the_facts_that_people_found_are_those_measured() -> None:
     rows = [" | ".join(row.split(" | ")[1:6]) for row in rows_after("kinds_and_people.txt", "58 documents, ")]
-    assert len(rows) == 5
-    assert [row for row in rows if row not in PAGE] == []
+    require_on_page(rows, 5)
