@@ -36,22 +36,16 @@ def test_ctrl_c_ends_a_run_whose_endpoint_does_not_end(tmp_path: Path, engine: s
         run_id = json.loads(out.splitlines()[-1])["run_id"]
         assert eventually(lambda: server.open == 0)
         server.honest = True
-        again = nws_process.start(
-            tmp_path, "resume", run_id, "--engine", "inline", "--json", OPENAI_BASE_URL=server.url
-        )
-        try:
-            assert nws_process.finish(again, 0)["articles"] == 2
-        finally:
-            nws_process.end(again)
+        resume = ("resume", run_id, "--engine", "inline", "--json")
+        again = nws_process.start(tmp_path, *resume, OPENAI_BASE_URL=server.url)
+        assert nws_process.finish(again, 0)["articles"] == 2
     with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
         assert store.run_info(run_id).state == "done"
 
 
 def test_a_killed_driver_repeats_only_the_articles_under_way(tmp_path: Path) -> None:
-    rows = [
-        {"id": f"a{i}", "article": f"Snow fell on town {i} and closed it.", "summary": f"Snow in {i}."}
-        for i in range(40)
-    ]
+    texts = [(f"Snow fell on town {i} and closed it.", f"Snow in {i}.") for i in range(40)]
+    rows = [{"id": text, "article": text, "summary": summary} for text, summary in texts]
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked = ("submit", "baselines", "--dataset", "news.jsonl", "--system", "openai:tiny", "--n", "2,3")
     asked += ("--set", "endpoint.concurrency=3", "--set", "endpoint.drafts=0")
@@ -60,18 +54,13 @@ def test_a_killed_driver_repeats_only_the_articles_under_way(tmp_path: Path) -> 
         try:
             assert eventually(lambda: len(server.asked) >= 30, seconds=200)
         finally:
-            process.kill()
-            process.communicate()
+            nws_process.end(process)
         before = len(server.asked)
         with open_store(f"sqlite:///{tmp_path}/nws.db", read_only=True) as store:
             (run,) = store.list_runs()
-        again = nws_process.start(
-            tmp_path, "resume", run.id, "--engine", "inline", "--json", "--take-over", OPENAI_BASE_URL=server.url
-        )
-        try:
-            assert nws_process.finish(again, 0)["articles"] == 40
-        finally:
-            nws_process.end(again)
+        resume = ("resume", run.id, "--engine", "inline", "--json", "--take-over")
+        again = nws_process.start(tmp_path, *resume, OPENAI_BASE_URL=server.url)
+        assert nws_process.finish(again, 0)["articles"] == 40
         articles = Counter(body["messages"][0]["content"].split(" and closed")[0] for body in server.asked)
     repeated = [article for article, count in articles.items() if count > 2]
     assert before >= 30
