@@ -10,6 +10,8 @@ def run_info(**changes: Any) -> RunInfo:
     """A finished sweep of 40 articles, but for `changes`."""
     at = datetime(2026, 11, 21, 12, tzinfo=UTC)
     values: dict[str, Any] = {
+        **dict.fromkeys(("heartbeat_at", "created_at", "started_at", "finished_at", "claimed_at"), at),
+        **dict.fromkeys(("error", "address", "name", "note", "cancel_requested_at")),
         "id": "p1-0421",
         "job": "phase1",
         "state": "done",
@@ -23,19 +25,9 @@ def run_info(**changes: Any) -> RunInfo:
         "driver_epoch": 1,
         "driver_host": "here",
         "driver_pid": 1,
-        "heartbeat_at": at,
         "total_articles": 42,
         "systems": 4,
-        "created_at": at,
-        "started_at": at,
-        "finished_at": at,
-        "error": None,
-        "address": None,
-        "name": None,
-        "note": None,
-        "claimed_at": at,
         "worked_seconds": 0.0,
-        "cancel_requested_at": None,
         "arithmetic": [],
         "articles_done": 40,
         "mixed": False,

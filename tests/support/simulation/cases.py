@@ -36,12 +36,10 @@ class Case:
 
     Attributes:
         seed: of all chance.
-        articles: of the run, in bundles of `bundle_size`.
-        bundle_size: see there.
+        articles, bundle_size: of the run, and of each bundle.
         actors: that each driver asks for.
         machines: the number of actors that each has room for, and its speed.
-        seconds: that a bundle takes, more or less, and `load_seconds` the models.
-        load_seconds: see there.
+        seconds, load_seconds: that a bundle takes, more or less, and the models.
         store_seconds: that a transaction waits at most while the store is well.
         stuck_seconds: see `StuckTaskDetector`.
         chance: of a call to end badly.
