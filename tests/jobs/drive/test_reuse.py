@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from stored_rows import difference, everything
+from stored_rows import rows as answers
 from undisturbed import QUIET
 
 import nws.core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
@@ -131,8 +132,7 @@ def third(file: Path) -> str:
 
 
 def log(store: Store, run_id: str) -> str:
-    with store.query(f"select text from log_lines where run_id = '{run_id}'") as answer:
-        return " ".join(text for (text,) in answer.rows)
+    return " ".join(text for (text,) in answers(store, f"select text from log_lines where run_id = '{run_id}'"))
 
 
 def test_where_nobody_knows_how_workers_multiply_that_of_the_rows_is_taken_and_told(
@@ -252,8 +252,7 @@ def test_real_summaries_have_equal_texts_and_scores_that_agree(
     # Of two articles 6 systems at 2 lengths, and what two of them wrote uncut.
     assert (outcome.state, outcome.reused) == ("done", 2 * (6 * 2 + 2))
     sql = f"select distinct reused_from from summaries where run_id = '{outcome.run_id}' and reused_from is not null"
-    with store.query(sql) as answer:
-        assert {str(row[0]).split("-")[0] for row in answer.rows} == {"phase1", "baselines"}
+    assert {source.split("-")[0] for (source,) in answers(store, sql)} == {"phase1", "baselines"}
     with open_store("sqlite:///alone.db") as alone:
         computed = everything(alone, run(alone, whole, again=False).run_id)["summaries"]
     found = everything(store, outcome.run_id)["summaries"]

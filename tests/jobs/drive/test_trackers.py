@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
+from stored_rows import rows
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from training_run import small_training
 from undisturbed import QUIET
@@ -63,11 +64,11 @@ def test_a_training_is_logged_and_a_run_that_is_done_too(
     run_id = driver.start(store, small_training(tiny_models, tmp_path, passes=1), "inline", QUIET, log_to=BOTH).run_id
     expected = means_in(store, run_id)
     assert {name.split("/")[0] for name in expected} >= {"articles", "bertscore_f1", "rougel_f1"}
-    with store.query("select policy, update_number, reward, grad_norm from updates order by policy, 2") as answer:
-        for policy, update, reward, norm in answer.rows:
-            name = f"training/{policy}".replace("|", "/").replace("=", "_")
-            for number, value in (("reward", reward), ("grad_norm", norm)):
-                expected.setdefault(f"{name}/{number}", []).append((update, value))
+    sql = "select policy, update_number, reward, grad_norm from updates order by policy, 2"
+    for policy, update, reward, norm in rows(store, sql):
+        name = f"training/{policy}".replace("|", "/").replace("=", "_")
+        for number, value in (("reward", reward), ("grad_norm", norm)):
+            expected.setdefault(f"{name}/{number}", []).append((update, value))
     (begun,) = mlflow_runs(run_id)
     for logged in (in_tensorboard(run_id), in_mlflow(begun)):
         assert len(logged) == len(expected) + 7 * len([name for name in expected if name.endswith("/reward")])

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 from datasets import Dataset
+from stored_rows import objects
 
 from nws.core.article import Article
 from nws.core.errors import RecipeError
@@ -51,8 +52,7 @@ def stored(store, with_articles: bool) -> list[dict[str, object]]:
     sql = f"""SELECT s.*, a.dataset, a.split, a.key, y.kind{texts} FROM summaries AS s
         JOIN articles AS a ON a.id = s.article_id
         JOIN systems AS y ON y.run_id = s.run_id AND y.system = s.system ORDER BY s.article_id, s.system, s.n"""
-    with store.query(sql) as answer:
-        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    rows = objects(store, sql)
     for row in rows:
         row["extra"] = json.loads(row["extra"])
         del row["kinds"]  # packed, which no file has

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stored_rows import rows
 
 from nws.core.analysis import kinds_of
 from nws.jobs.report.page import archive as module
@@ -47,9 +48,8 @@ def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str)
             scores = tuple(column[k] for column in body["scores"])
             found[entry["id"], index["systems"][s]["name"], index["lengths"][n]] = (body["texts"][k], *scores)
     names = ", ".join(COLUMNS)
-    with store.query(f"select article_id, system, n, text, {names} from summaries where run_id = '{swept}'") as answer:
-        expected = {row[:3]: (row[3], *map(embedded, COLUMNS, row[4:])) for row in map(tuple, answer.rows)}
-    assert found == expected
+    read = rows(store, f"select article_id, system, n, text, {names} from summaries where run_id = '{swept}'")
+    assert found == {row[:3]: (row[3], *map(embedded, COLUMNS, row[4:])) for row in read}
     assert len(found) == 6 * 7 * 3
 
 
@@ -61,10 +61,10 @@ def test_the_score_that_articles_are_sorted_by(
     index, ranks = unpacked(archive.index), ranks_of(archive)
     assert index["ranked"]["column"] == column
     ids, systems = ([entry[name] for entry in index[of]] for of, name in (("articles", "id"), ("systems", "name")))
-    with store.query(f"select article_id, system, n, {column} from summaries where run_id = '{swept}'") as answer:
-        for article, system, n, value in answer.rows:
-            rank = ranks[ids.index(article), systems.index(system), LENGTHS.index(n)]
-            assert rank == round(10_000 * value)
+    read = rows(store, f"select article_id, system, n, {column} from summaries where run_id = '{swept}'")
+    for article, system, n, value in read:
+        rank = ranks[ids.index(article), systems.index(system), LENGTHS.index(n)]
+        assert rank == round(10_000 * value)
 
 
 def test_a_score_that_a_summary_lacks(store: Store, run_of_points) -> None:
