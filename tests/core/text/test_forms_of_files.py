@@ -85,31 +85,6 @@ def test_a_list_that_is_cut_or_nested_is_refused_with_line_and_column(tmp_path: 
         articles(tmp_path / "d.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("d.csv", b"id,article,summary,summary \na,b,c,d\n", "has several columns 'summary'"),
-        ("d.jsonl", b'{"article": "a"}\n{"article": "b", "article": "c"}\n', "line 2: .* 'article' occurs twice"),
-        ("d.json", b'[["a", "b"]]', r"row 1: a row must be a JSON object, not list\. Write .* df\.to_json"),
-        ("d.json", b'{"body": {"a": "x"}, "title": {"a": "y"}}', "columns cannot be told from its rows. Write"),
-        ("d.json", b'{"article": ["a", "b"], "summary": ["c"]}', r"\(1 to 2 cells\)"),
-        (
-            "d.csv",
-            "article,summary\n가나다,글\n".encode("cp949"),
-            "line 2: not valid UTF-8 .* CP949. To convert it: iconv -f CP949",
-        ),
-        ("d.csv", b'article,summary\n"He said \\"a\\".",b\n', r'line 2: .*In a cell, write a quote as "", not \\"'),
-        ("d.csv", b"article\nA, b, c.\n", "line 2: the row has 3 cells, not 1, with ',' between them"),
-        ("d.xlsx", b"PK\x03\x04\x14\x00", "is a file of Excel or zip, but its name does not say so"),
-        ("d.arrow", b"none at all", "not a readable Arrow file"),
-    ],
-)
-def test_what_cannot_be_read_is_told_with_what_to_do(tmp_path: Path, name: str, content: bytes, said: str) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(CorpusError, match=said):
-        list(read_rows(tmp_path / name))
-
-
 def test_fields_inside_fields_and_sentences_and_missing_references(tmp_path: Path) -> None:
     talk = [{"content": ["One.", "Two."]}, {"content": ["Said.", None, float("nan")]}]
     rows = [{"doc": {"n": 7}, "talk": talk, "doc.n": "literal"}]
