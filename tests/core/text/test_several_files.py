@@ -214,7 +214,7 @@ def test_other_files_than_data_name_the_way(tmp_path: Path) -> None:
     for name in ("hive/date=1/part.parquet", "hive/date=1/_SUCCESS", "stories/a.story"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    with pytest.raises(CorpusError, match=r"give '.*/hive/\*\*/\*\.parquet', in quotes"):
+    with pytest.raises(CorpusError, match=r"Give '.*/hive/\*\*/\*\.parquet', in quotes"):
         find_files(f"{tmp_path}/hive")
     for name in ("stories/", "stories/*.story"):
         with pytest.raises(CorpusError, match=r"Write the texts of its \.story files as rows of one JSONL file"):
