@@ -232,9 +232,8 @@ def _chosen_scores(
         values = {name: [scores[article.text, text] for text in draft.texts] for name, scores in read.items()}
         for metric, judge in judges:
             known: dict[str, str | int] = {"article": article.text, "language": stage.language, "key": article.key}
-            known |= (
-                {"n": draft.n} if "n" in metric.extra_arguments else {}
-            )  # else equal texts of several n are judged once
+            if "n" in metric.extra_arguments:  # otherwise, equal texts of several n are judged once
+                known["n"] = draft.n
             about = article.references, f"article {article.key!r}"
             values[metric.name] = [judge(text, *about, **known) for text in draft.texts]
         chosen.append({name: math.fsum(scores) / len(scores) for name, scores in values.items()})
