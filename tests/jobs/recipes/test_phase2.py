@@ -17,10 +17,7 @@ def test_defaults_are_those_of_the_science() -> None:
 
 def test_a_method_may_have_a_pair_for_each_n() -> None:
     trainings = MethodRecipe(name="mine", scope="per-n").trainings(3, (7, 9))
-    assert [(t.name, t.lengths, t.seed) for t in trainings] == [
-        ("mine|seed=3|n=7", (7,), 3),
-        ("mine|seed=3|n=9", (9,), 3),
-    ]
+    assert [(t.name, t.lengths, t.seed) for t in trainings] == [(f"mine|seed=3|n={n}", (n,), 3) for n in (7, 9)]
 
 
 def test_the_paper_recipe_is_the_study_with_its_own_method_beside() -> None:
@@ -45,24 +42,19 @@ def test_study_cpu_is_the_paper_s_with_a_small_model_and_the_default_training() 
         assert getattr(small, key) == getattr(paper, key), key
     assert small.methods == paper.methods[:1]
     assert (small.accelerator, small.bertscore.model, small.bertscore.num_layers) == ("cpu", "all-MiniLM-L6-v2", 6)
-    files = load_recipe(
-        Phase2Recipe, "study-cpu", {"train_datasets": [{"name": "a.jsonl"}], "datasets": [{"name": "b.jsonl"}]}
-    )
-    assert [(d.name, d.limit) for d in (*files.train_datasets, *files.datasets)] == [
-        ("a.jsonl", None),
-        ("b.jsonl", None),
-    ]
+    own = {"train_datasets": [{"name": "a.jsonl"}], "datasets": [{"name": "b.jsonl"}]}
+    files = load_recipe(Phase2Recipe, "study-cpu", own)
+    found = [(d.name, d.limit) for d in (*files.train_datasets, *files.datasets)]
+    assert found == [("a.jsonl", None), ("b.jsonl", None)]
 
 
 def test_limits_of_training_and_test_articles_are_two() -> None:
-    recipe = load_recipe(
-        Phase2Recipe, "sample", {"train_datasets.limit": 3, "datasets.limit": 2, "datasets.key_field": "id"}
-    )
+    asked = {"train_datasets.limit": 3, "datasets.limit": 2, "datasets.key_field": "id"}
+    recipe = load_recipe(Phase2Recipe, "sample", asked)
     assert [(d.skip, d.limit, d.key_field) for d in recipe.train_datasets] == [(0, 3, None)]
     assert [(d.skip, d.limit, d.key_field) for d in recipe.datasets] == [(16, 2, "id")]
-    replaced = load_recipe(
-        Phase2Recipe, "sample", {"train_datasets": [{"name": "a.jsonl"}], "train_datasets.split": "train"}
-    )
+    own = {"train_datasets": [{"name": "a.jsonl"}], "train_datasets.split": "train"}
+    replaced = load_recipe(Phase2Recipe, "sample", own)
     assert [(d.name, d.split) for d in replaced.train_datasets] == [("a.jsonl", "train")]
 
 

@@ -42,10 +42,8 @@ def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> 
     rows = [{"id": str(i), "article": f"Snow fell on  town {i}.", "summary": "Snow."} for i in range(4)]
     for name, part in (("train", rows[:3]), ("test", rows[2:])):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
-    datasets = {
-        f"{which}datasets": [{"name": str(tmp_path / name)}]
-        for which, name in (("train_", "train.jsonl"), ("", "test.jsonl"))
-    }
+    train, test = ([{"name": str(tmp_path / f"{name}.jsonl")}] for name in ("train", "test"))
+    datasets = {"train_datasets": train, "datasets": test}
     copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100 % .* 50 %"
     with pytest.raises(RecipeError, match=copied):
         make_plan(load_recipe(Phase2Recipe, "sample", datasets))
@@ -68,10 +66,7 @@ def test_a_korean_reward_counts_morphemes() -> None:
 
 
 def test_content_kept_is_rewarded_with_other_training_articles() -> None:
-    plain, kept = (
-        make_plan(load_recipe(Phase2Recipe, "sample", {})),
-        make_plan(load_recipe(Phase2Recipe, "sample", {"reward": "kept"})),
-    )
+    plain, kept = (make_plan(load_recipe(Phase2Recipe, "sample", of)) for of in ({}, {"reward": "kept"}))
     assert plain.training is not None
     assert kept.training is not None
     assert kept.recipe.reward.weights == {"kept": 1}

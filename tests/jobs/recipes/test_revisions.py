@@ -29,11 +29,8 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     file = tmp_path / "news.jsonl"
     file.write_text('{"article": "Text.", "summary": "T."}\n')
     monkeypatch.chdir(tmp_path)
-    plan = make_plan(
-        load_recipe(
-            Phase1Recipe, "sample", {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]}
-        )
-    )
+    own = {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]}
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", own))
     assert plan.recipe.datasets[0].name == str(file)  # found again from another folder
     assert plan.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
     file.write_text('{"article": "Another text.", "summary": "T."}\n')
