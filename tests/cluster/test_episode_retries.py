@@ -7,7 +7,7 @@ from typing import Any
 
 import fakes
 import pytest
-from fake_episodes import FakeEpisodeRunner, request
+from fake_episodes import FakeEpisodeRunner, nothing, request
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
@@ -17,10 +17,6 @@ from nws.cluster.pools import EpisodePool, inline_episodes
 from nws.core.article import Article
 from nws.core.errors import CancelledError, ClusterError
 from nws.core.learning.exchange import Decoded
-
-
-def nothing() -> None:
-    """What a caller looks around for."""
 
 
 def answer(method: str, argument: Any) -> Any:

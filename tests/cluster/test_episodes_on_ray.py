@@ -7,7 +7,7 @@ from typing import Any
 
 import fakes
 import pytest
-from fake_episodes import FakeEpisodeRunner, request
+from fake_episodes import FakeEpisodeRunner, nothing, request
 
 from nws.cluster.dispatcher import this_worker
 from nws.cluster.pools import EpisodePool, episodes_on_ray, inline_episodes
@@ -17,10 +17,6 @@ from nws.core.learning.exchange import ArticleGradient, Parameters
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 HALF_A_CPU = ActorResources(num_gpus=0, num_cpus=0.5, accelerator_type=None)
-
-
-def nothing() -> None:
-    """What a caller looks around for."""
 
 
 def plain(answers: Sequence[Sequence[ArticleGradient]]) -> list[Any]:

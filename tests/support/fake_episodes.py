@@ -28,6 +28,10 @@ def request(name: str, update: int, episodes: "Sequence[Episode]") -> "Request":
     return Broadcast(TrainingConfig(name), update, parameters), episodes
 
 
+def nothing() -> None:
+    """What a caller looks around for."""
+
+
 class FakeEpisodeRunner:
     """Its answers are pure functions of the request. `log` gets a line for each call: `PID METHOD ARTICLE-KEY…`."""
 
