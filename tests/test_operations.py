@@ -1,4 +1,7 @@
-"""docs/operations.md says what can fail, docs/security.md what is promised; each row names the tests that show it."""
+"""docs/operations.md says what can fail, docs/security.md what is promised; each row names the tests that show it.
+
+That the tests exist is tested with all that pages name.
+"""
 
 import re
 from pathlib import Path
@@ -6,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMED = re.compile(r"`(?P<file>tests/[\w/]+\.py)::(?P<name>\w+)`")
+NAMED = re.compile(r"`tests/[\w/]+\.py::\w+`")
 
 
 @pytest.mark.parametrize(
@@ -17,13 +20,10 @@ NAMED = re.compile(r"`(?P<file>tests/[\w/]+\.py)::(?P<name>\w+)`")
         ("operations.md", "\n## What can fail\n", "## Exactly once", 16),
     ],
 )
-def test_every_row_of_the_table_names_tests_that_exist(page: str, begin: str, end: str, fewest: int) -> None:
+def test_every_row_of_the_table_names_tests(page: str, begin: str, end: str, fewest: int) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     section = text[text.index(begin) : text.index(end)]
     table = [line for line in section.splitlines() if line.startswith("|")][2:]
     assert len(table) >= fewest
     for line in table:
-        found = list(NAMED.finditer(line.removesuffix(" |").rpartition(" | ")[2]))
-        assert found, line
-        for test in found:
-            assert f"def {test['name']}(" in (ROOT / test["file"]).read_text(encoding="utf-8"), test[0]
+        assert NAMED.search(line.removesuffix(" |").rpartition(" | ")[2]), line
