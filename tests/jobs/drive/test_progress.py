@@ -90,12 +90,7 @@ def test_the_estimate_never_falls_while_nothing_lands(silence: float, more: floa
     assert 29.99 <= span.later(0).seconds_left(12) <= span.later(more).seconds_left(12)
 
 
-@given(
-    actors=st.integers(1, 8),
-    seconds=st.floats(2, 60),
-    apart=st.floats(0, 1),
-    at=st.floats(0.1, 0.7),
-)
+@given(actors=st.integers(1, 8), seconds=st.floats(2, 60), apart=st.floats(0, 1), at=st.floats(0.1, 0.7))
 @example(actors=4, seconds=42.0, apart=0.125, at=0.25)
 @example(actors=7, seconds=41.8, apart=0.107, at=0.674)
 def test_from_a_tenth_on_the_time_left_is_right_within_a_third(

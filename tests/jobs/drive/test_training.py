@@ -117,12 +117,7 @@ def test_untrained_policies_write_as_the_first_training_would_have_at_its_beginn
     ids=["at the beginning", "in between", "with seldom checkpoints"],
 )
 def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
-    store: Store,
-    plan: Plan,
-    monkeypatch: pytest.MonkeyPatch,
-    dies_in: int,
-    checkpoint_bytes: int,
-    goes_on_with: int,
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, dies_in: int, checkpoint_bytes: int, goes_on_with: int
 ) -> None:
     """From the checkpoint that was stored; updates after it are learnt again, to the last bit."""
     whole = driver.start(store, plan, "inline", QUIET)

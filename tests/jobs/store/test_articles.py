@@ -120,11 +120,7 @@ def test_every_query_finds_its_rows_by_an_index(store: Store, stories: str) -> N
     engine = store._reader
     asked: list[tuple[str, object]] = []
     sa.event.listen(engine, "before_cursor_execute", lambda *call: asked.append((call[2], call[3])))
-    (
-        store.systems(stories),
-        store.lengths(stories, "lead"),
-        store.summaries(stories, STORIES[0].id),
-    )
+    (store.systems(stories), store.lengths(stories, "lead"), store.summaries(stories, STORIES[0].id))
     store.find_articles(stories, "no such text", 9), store.find_articles(stories, "abcdef", 9)
     statements = [call for call in asked if "summaries" in call[0] or "articles" in call[0]]
     assert len(statements) >= 6

@@ -17,11 +17,7 @@ from nws.jobs.store.address import parse_address
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize(
     ("place", "said"),
-    [
-        ("nowhere/nws.db", "nowhere/nws.db"),
-        ("folder", "is a folder"),
-        ("notes.txt", "file is not a database"),
-    ],
+    [("nowhere/nws.db", "nowhere/nws.db"), ("folder", "is a folder"), ("notes.txt", "file is not a database")],
 )
 def test_what_is_no_store_is_refused_and_left_alone(tmp_path, place, said, read_only):
     (tmp_path / "folder").mkdir()

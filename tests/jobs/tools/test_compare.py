@@ -203,10 +203,7 @@ def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
     ("articles", "told"),
     [
         (8, "With 8 articles, no interval is printed and nothing is called significant: take at least 20."),
-        (
-            19,
-            "the intervals understate the uncertainty and nothing is called significant: take at least 20.",
-        ),
+        (19, "the intervals understate the uncertainty and nothing is called significant: take at least 20."),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):
@@ -239,11 +236,7 @@ def test_two_runs_of_other_metrics_are_refused(store, add_run):
 @pytest.mark.parametrize(
     ("systems", "options", "message"),
     [
-        (
-            ("absent",),
-            {},
-            r"no system 'absent' in run .*\. Its systems are even, good, oracle, lead, random",
-        ),
+        (("absent",), {}, r"no system 'absent' in run .*\. Its systems are even, good, oracle, lead, random"),
         (("lead", "absent"), {}, "no system 'absent' in run"),
         (("lead", "random", "oracle"), {}, "not 3 times"),
         ((), {"metric": "bleu"}, "no metric 'bleu' to compare by. The metrics are bertscore_f1, rouge1_f1"),
@@ -348,9 +341,7 @@ def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, a
     assert "Holm p, length-matched: corrected over all such pairs on one dataset." in text
     assert "longer summary" not in text
     told = nws("compare", run, "--json").json["length_matched"]
-    assert [(pair["a"]["system"], pair["lengths"][0]["n"]) for pair in told] == [
-        *(("even|chunks", 0), ("random", 0)),
-    ]
+    assert [(pair["a"]["system"], pair["lengths"][0]["n"]) for pair in told] == [("even|chunks", 0), ("random", 0)]
     assert nws("compare", run, "--n", "7", "--json").json["length_matched"] == []
     other = add_run(("even|chunks", "lead"), (0, 7, 9), better=0.1, words=lambda system, n: n or 20)
     assert [pair.a for pair in compare(store, run, other).length_matched] == ["even|chunks", "lead"]

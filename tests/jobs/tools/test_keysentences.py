@@ -90,10 +90,7 @@ KOREAN = "음악이 정말 좋았어요\t9"
             "\n".join([*[KOREAN] * 5, "", "this film was great\t10", *[KOREAN] * 13, "so good"]).encode(),
             r"2 of 20 documents have no Hangul \(5 % may\)\. The first is on line 7\. ",
         ),
-        (
-            "\n".join([f"10{i}\t{KOREAN}" for i in range(9)]).encode(),
-            r"another column .* cut -f2 FILE",
-        ),
+        ("\n".join([f"10{i}\t{KOREAN}" for i in range(9)]).encode(), r"another column .* cut -f2 FILE"),
     ],
 )
 def test_bad_files(nws, tmp_path: Path, content: bytes | None, message: str) -> None:

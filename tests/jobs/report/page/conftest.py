@@ -1,6 +1,5 @@
 """Pages of real runs: real encoder, real metrics, real texts, and some that are out to harm."""
 
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,9 +10,9 @@ import viewed_page
 from made_scores import make_scores
 from opened_pages import TOLD, opened
 from playwright.sync_api import Browser, Page
-from rich.console import Console
 from system_kinds import kind_of
 from training_run import small_training
+from undisturbed import QUIET
 
 from nws.core.article import Article
 from nws.core.types import BundleResult, Failure, Score, Summary
@@ -24,7 +23,6 @@ from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 from nws.jobs.report.page.page import write_page
 from nws.jobs.store import RunSpec, Store, open_store
 
-QUIET = Console(file=io.StringIO())
 HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }}"
 LENGTHS = (3, 9, 21)
 SIGNATURES = {"bertscore": "made", "rouge": "made", "efficiency": "made", "density": "made", "coverage": "made"}

@@ -26,11 +26,7 @@ def claimed(system, claim: str):
             "3",
             "More words keep significantly more content only at n = 3–7; each adds significantly less than ",
         ),
-        (
-            CURVE | {9: 0.6},
-            "3",
-            "Every word adds content; each adds significantly less than the one before only at",
-        ),
+        (CURVE | {9: 0.6}, "3", "Every word adds content; each adds significantly less than the one before only at"),
         (
             {3: 0.2, 7: 0.15, 9: 0.1},
             "3-7",
