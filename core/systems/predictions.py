@@ -229,7 +229,7 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
             if TEXT_FIELD not in renamed and "custom_id" not in row:
                 fields = ", ".join(map(str, row))
                 raise CorpusError(
-                    f"Field {TEXT_FIELD!r} is missing. The fields are: {fields}. Name the right one.",
+                    f"Field {TEXT_FIELD!r} is missing; the fields are: {fields}. Name the right one.",
                     settings=("prediction_field",),
                 )
         if renamed.get(TEXT_FIELD) or "custom_id" not in row:

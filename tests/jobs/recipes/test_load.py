@@ -206,7 +206,9 @@ def test_a_language_model_is_named_as_a_recipe_or_as_a_stored_one_does(text: str
 
 
 def test_an_encoder_is_no_language_model() -> None:
-    with pytest.raises(RecipeError, match="Give one of smollm2, an existing folder"):
+    with pytest.raises(
+        RecipeError, match=r"There is no model 'all-MiniLM-L6-v2'\. Give one of smollm2, an existing folder"
+    ):
         load_recipe(Phase2Recipe, "readable", {"fluency_model": "all-MiniLM-L6-v2"})
 
 
