@@ -316,9 +316,8 @@ def test_drafts_are_asked_for_until_one_has_the_right_length(
     first, *drafts = server.asked
     assert first["temperature"] == 0
     assert all(body["temperature"] == 0.8 for body in drafts)
-    assert len({body["seed"] for body in server.asked if "n" not in body}) == len(
-        [b for b in server.asked if "n" not in b]
-    )
+    seeds = [body["seed"] for body in server.asked if "n" not in body]
+    assert len({*seeds}) == len(seeds)
     server.asked.clear()
     server.script.extend(Reply(400 if "error" in body else 200, body) for body in replies if "error" not in body)
     assert written(loaded, TEXT, n)[0].text == taken, "and again the same"

@@ -227,12 +227,8 @@ def test_a_prompt_is_answered_as_by_transformers_own_greedy_search(
     for text, n, output in zip(texts, asked, written, strict=True):
         message = prompt.replace("{n}", str(n)).replace("{article}", text.strip())
         if name == "llama":
-            inputs = tokenizer.apply_chat_template(
-                [{"role": "user", "content": message}],
-                add_generation_prompt=True,
-                return_tensors="pt",
-                return_dict=True,
-            )
+            chat, options = [{"role": "user", "content": message}], {"return_tensors": "pt", "return_dict": True}
+            inputs = tokenizer.apply_chat_template(chat, add_generation_prompt=True, **options)
         else:
             inputs = tokenizer(message, return_tensors="pt")
         expected = model.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens={0: 256, 2: 48, 5: 72}[n])
