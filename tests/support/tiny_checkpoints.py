@@ -11,6 +11,7 @@ from nws.core.text.dataset import BUNDLED
 
 _PIECES = [*"abcdefghijklmnopqrstuvwxyz0123456789.,'-", "the", "of", "to", "in", "said", "news", "cat", "city"]
 _SIZE = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+_GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 2}
 _OF_EACH = {"layers": 2, "attention_heads": 2, "ffn_dim": 64}
 _ENCODER_DECODER = {f"{part}_{name}": size for part in ("encoder", "decoder") for name, size in _OF_EACH.items()}
 _ENCODER_DECODER["d_model"] = 32
@@ -55,23 +56,15 @@ def make_roberta(folder: Path) -> Path:
 def make_gpt2(folder: Path) -> Path:
     """Positions are absolute, attention is causal, there is no padding token, and padding is on the left."""
     tokenizer = _byte_level(hf.GPT2Tokenizer, padding_side="left")
-    config = hf.GPT2Config(vocab_size=len(tokenizer), n_positions=256, n_embd=32, n_layer=2, n_head=2)
+    config = hf.GPT2Config(vocab_size=len(tokenizer), n_positions=256, **_GPT2)
     return _save(folder, hf.GPT2Model(_seeded(config)), tokenizer)
 
 
 def make_gpt2_lm(folder: Path) -> Path:
     """With its language-model head; the end of a text is its only special token."""
     tokenizer = _byte_level(hf.GPT2Tokenizer)
-    config = hf.GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=192,
-        n_embd=32,
-        n_layer=2,
-        n_head=2,
-        initializer_range=0.5,
-        bos_token_id=tokenizer.eos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-    )
+    ends = {"bos_token_id": tokenizer.eos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    config = hf.GPT2Config(vocab_size=len(tokenizer), n_positions=192, initializer_range=0.5, **_GPT2, **ends)
     return _save(folder, hf.GPT2LMHeadModel(_seeded(config)), tokenizer)
 
 

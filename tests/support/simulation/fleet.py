@@ -6,15 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ray.exceptions import (
-    ActorDiedError,
-    ActorUnavailableError,
-    ObjectLostError,
-    RayError,
-    RayTaskError,
-    TaskCancelledError,
-    WorkerCrashedError,
-)
+from ray import exceptions as ray_errors
 
 from nws.cluster.article_work import SegmentedBundle, Segmenter, segment_bundle
 from nws.core.article import Article
@@ -34,11 +26,11 @@ class Ref:
         self.of = of
         self.is_ready = False
         self.value: Any = None
-        self.error: RayError | None = None
+        self.error: ray_errors.RayError | None = None
         self.waiter: Waiter | None = None
         self.then: list[Callable[[], None]] = []
 
-    def resolve(self, value: Any = None, error: RayError | None = None) -> None:
+    def resolve(self, value: Any = None, error: ray_errors.RayError | None = None) -> None:
         """The first answer counts."""
         if self.is_ready:
             return
@@ -148,7 +140,7 @@ class ActorProcess:
             self.die("its process was killed", self._fleet.soon())
         elif fate.end == "unavailable":
             self._fleet.strike(_articles(call))
-            call.ref.resolve(error=ActorUnavailableError("the connection was reset", None))
+            call.ref.resolve(error=ray_errors.ActorUnavailableError("the connection was reset", None))
             self._answer(call)
         elif fate.end == "device" or self.has_lost_device:
             self.has_lost_device = True
@@ -163,7 +155,7 @@ class ActorProcess:
         else:
             assert fate.end == "hangs"
 
-    def _answer(self, call: Call, value: Any = None, error: RayError | None = None) -> None:
+    def _answer(self, call: Call, value: Any = None, error: ray_errors.RayError | None = None) -> None:
         if self.is_dead:
             return
         assert self.calls.popleft() is call
@@ -220,9 +212,9 @@ class SegmentTask:
             if end != "done":
                 fleet.strike(bundle)
             if end == "dies":
-                self.ref.resolve(error=WorkerCrashedError())
+                self.ref.resolve(error=ray_errors.WorkerCrashedError())
             elif end == "lost":  # with the machine that had it
-                self.ref.resolve(error=ObjectLostError("ab", None, ""))
+                self.ref.resolve(error=ray_errors.ObjectLostError("ab", None, ""))
             else:
                 self.ref.resolve(segment_bundle(segmenter, bundle))
 
@@ -230,7 +222,7 @@ class SegmentTask:
 
     def cancel(self) -> None:
         """A task that has ended is left as it is."""
-        self._fleet.world.after(self._fleet.soon(), lambda: self.ref.resolve(error=TaskCancelledError()))
+        self._fleet.world.after(self._fleet.soon(), lambda: self.ref.resolve(error=ray_errors.TaskCancelledError()))
 
 
 class Fleet:
@@ -316,13 +308,15 @@ def _articles(call: Call) -> Sequence[Article]:
     return [found.article for found in argument.articles] if isinstance(argument, SegmentedBundle) else ()
 
 
-def _died(reason: str, preempted: bool = False) -> ActorDiedError:
-    error = ActorDiedError()
+def _died(reason: str, preempted: bool = False) -> ray_errors.ActorDiedError:
+    error = ray_errors.ActorDiedError()
     error.error_msg = f"The actor died unexpectedly before finishing this task. The actor died: {reason}"
     error._preempted = preempted
     return error
 
 
-def task_error(method: str, cause: Exception) -> RayTaskError:
+def task_error(method: str, cause: Exception) -> ray_errors.RayTaskError:
     """As Ray makes one of what a call has raised, or of what became of its argument."""
-    return RayTaskError(method, f"Traceback …\n{type(cause).__name__}: {cause}", cause, "actor", 1, "127.0.0.1")
+    return ray_errors.RayTaskError(
+        method, f"Traceback …\n{type(cause).__name__}: {cause}", cause, "actor", 1, "127.0.0.1"
+    )
