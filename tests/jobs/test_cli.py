@@ -59,19 +59,6 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     assert f"Nothing was left to compute. {outcome['run_id']} was done before." in resumed.err
 
 
-def test_a_resumed_run_in_which_articles_fail_again_had_nothing_else_left(nws, tmp_path: Path) -> None:
-    rows = [
-        {"article": "Snow closed the schools of the town.", "summary": "Closed."},
-        {"article": "...", "summary": "x"},
-    ]
-    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    submit = ("submit", "baselines", "--engine", "inline", "--dataset", "news.jsonl", "--system", "lead", "--n", "3")
-    assert nws(*submit).code == 1
-    resumed = nws("resume", "--engine", "inline").err
-    assert "was done before, except for 1 article that failed again.\n" in resumed
-    assert "Nothing was left to compute. " in resumed
-
-
 def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NWS_NO_REUSE")
     assert "14 summaries, 0 failures." in nws(*SUBMIT[:4], "--limit", "2", "--n", "7").out
@@ -170,7 +157,7 @@ def test_an_encoding_without_the_characters_prints_them_all_the_same(tmp_path: P
     assert printed in ran.stdout.decode()
 
 
-def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
+def test_failed_articles_make_the_exit_code_one_and_are_all_that_a_resumed_run_had_left(nws, tmp_path: Path) -> None:
     rows = ['{"article": "The town opened a bridge.", "summary": "Bridge."}', '{"article": "", "summary": "None."}']
     (tmp_path / "news.jsonl").write_text("\n".join(rows))
     result = nws("submit", "phase1", "--engine", "inline", "--dataset", "news.jsonl", "--n", "1", "--json")
@@ -178,6 +165,9 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     assert "EmptyArticleError" in nws("status").out
     run_id = result.json["run_id"]
     assert result.err.splitlines()[-1] == f"1 article failed. See why: nws status {run_id}"
+    resumed = nws("resume", "--engine", "inline").err
+    assert "was done before, except for 1 article that failed again.\n" in resumed
+    assert "Nothing was left to compute. " in resumed
 
 
 @pytest.mark.parametrize(
