@@ -106,5 +106,5 @@ def test_the_budget_is_halved_said_and_kept_when_memory_runs_out(caplog: pytest.
     assert [len(batch) for batch in memory.passes] == [51] * 9 + [41]
     assert len(caplog.messages) == 3
     assert (
-        caplog.messages[0] == "bert: GPU memory ran out in a pass of 4090 tokens. From now on a pass has 2048 at most."
+        caplog.messages[0] == "bert: GPU memory ran out in a pass of 4090 tokens. From now on, a pass has at most 2048."
     )

@@ -91,7 +91,7 @@ def test_modules_that_are_none_are_refused(tiny_models: dict[str, Path], tmp_pat
     folder = tmp_path / "odd"
     shutil.copytree(tiny_models["bert"], folder)
     (folder / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(ModelError, match=r"The encoder in .*odd cannot be loaded as its modules\.json says"):
+    with pytest.raises(ModelError, match=r"The encoder in .*odd cannot be loaded by its modules\.json"):
         load(folder)
 
 

@@ -300,7 +300,7 @@ def test_an_output_that_ends_within_its_thoughts_is_a_failure(tmp_path: Path, mo
 
 def test_a_chat_template_that_refuses_is_told(tmp_path: Path) -> None:
     folder = make_llama(tmp_path / "picky", chat_template="{{ raise_exception('no user, please') }}")
-    with pytest.raises(ModelError, match="chat template takes no message of a user alone: no user, please"):
+    with pytest.raises(ModelError, match="chat template does not take a single user message: no user, please"):
         load_generator(prompted(folder), CPU, 0)
 
 

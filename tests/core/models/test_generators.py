@@ -46,7 +46,7 @@ def test_options_name_everything_that_changes_a_summary() -> None:
 
 
 def test_a_folder_with_something_else(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"tiny-bert is no generator: its config.json names BertModel, and a model"):
+    with pytest.raises(ModelError, match=r"tiny-bert is not a generator: its config.json names BertModel, but models"):
         parse_generator(str(tiny_models["bert"]))
     with pytest.raises(ModelError, match=r"tiny-gpt2 is no generator: its config.json names GPT2Model"):
         parse_generator(str(tiny_models["gpt2"]), DEFAULT_PROMPT)
@@ -139,7 +139,7 @@ def test_an_article_stands_in_the_prompt_as_it_is(article: str, n: int) -> None:
         ("{article} {n:>3}", "has an unknown placeholder {n}"),
         ("{article} {", "cannot be read: .* Write {{ and }} for braces"),
         ("{article} {}", "has an unknown placeholder {}"),
-        ("caf\udce9 {article}", "holds a NUL, or bytes that are no UTF-8"),
+        ("caf\udce9 {article}", "has a NUL, or bytes that are not UTF-8"),
     ],
 )
 def test_other_places_are_refused(text: str, told: str) -> None:

@@ -26,7 +26,9 @@ def test_a_branch_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HubError, match="cannot be looked up"):
         resolve_commit("org/name", "main", "dataset")
     for revision in ("main", COMMIT):
-        with pytest.raises(HubError, match=r"'\.\./x' is no name of a dataset on the Hub \(organisation/name\)"):
+        with pytest.raises(
+            HubError, match=r"'\.\./x' cannot be the name of a dataset on the Hub \(organisation/name\)"
+        ):
             resolve_commit("../x", revision, "dataset")
 
 

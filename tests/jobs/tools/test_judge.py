@@ -262,7 +262,7 @@ def test_a_process_that_is_ended_loses_no_reply(
         (("--scale", "5,1"), "from a whole number to a higher one"),
         (("--scale", "1"), "The scale must be two whole numbers such as 1,5, not '1'"),
         (("--prompt", "Good?"), "has to name {summary} once: 'Good?'."),
-        (("--prompt", "{summary} {n}"), "only {article}, {summary}, {low} and {high} are known"),
+        (("--prompt", "{summary} {n}"), "Only {article}, {summary}, {low} and {high} are known"),
         (("-o", "judged.csv"), "name a file that ends in .jsonl"),
         (("-o", "scores.jsonl"), "is the file that is read"),
     ],
