@@ -48,7 +48,7 @@ def test_options_name_everything_that_changes_a_summary() -> None:
 def test_a_folder_with_something_else(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"tiny-bert is not a generator: its config.json names BertModel, but models"):
         parse_generator(str(tiny_models["bert"]))
-    with pytest.raises(ModelError, match=r"tiny-gpt2 is no generator: its config.json names GPT2Model"):
+    with pytest.raises(ModelError, match=r"tiny-gpt2 is not a generator: its config.json names GPT2Model"):
         parse_generator(str(tiny_models["gpt2"]), DEFAULT_PROMPT)
     with pytest.raises(ModelError, match="states no model_type"):
         parse_generator(str(tmp_path))
