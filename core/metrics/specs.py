@@ -93,6 +93,8 @@ BY_MODEL = ("fluency", "faithfulness")
 
 They are stored like the metrics of plugins.
 """
+METRIC_OF_PLUGIN = "plugin:"
+"""The text after the name in the signature of a plugin's metric. No other signature has it."""
 BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in (*SPECS, *OF_OTHERS) for column in spec.columns}
 METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
 """The scores that every summary has."""

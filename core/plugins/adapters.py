@@ -18,7 +18,7 @@ import numpy as np
 from nws.core.errors import PluginError, SegmentationError
 from nws.core.metrics.metric import FloatArray, MeanOverRows, Row
 from nws.core.metrics.registry import is_metric
-from nws.core.metrics.specs import BY_COLUMN, SPECS
+from nws.core.metrics.specs import BY_COLUMN, METRIC_OF_PLUGIN, SPECS
 from nws.core.plugins.load import Judge, Plugin, Write, blaming, definition, plugin_of_session
 from nws.core.systems.system import Document, Draft, System, require_name
 from nws.core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
@@ -31,8 +31,6 @@ EXTRA_ARGUMENTS = ("article", "n", "language", "key")
 They are the text of the article, the number of words that was asked for (0 for an uncut summary), the language of all
 texts (`en` or `ko`), and the key of the article in its dataset.
 """
-METRIC_OF_PLUGIN = "plugin:"
-"""The text after the name in the signature of a plugin's metric. No other signature has it."""
 # Names are columns of tables and files, and are used in SQL.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 # Further columns of rows of summaries, and further signatures of a run.

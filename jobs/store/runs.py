@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from nws.core.errors import FencedError, StoreError
-from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, METRICS, OPTIONAL, Metric
-from nws.core.plugins.adapters import METRIC_OF_PLUGIN
+from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, METRIC_OF_PLUGIN, METRICS, OPTIONAL, Metric
 from nws.core.text.length import LengthUnit
 from nws.jobs.store.engine import id_batches
 from nws.jobs.store.tables import RunRow

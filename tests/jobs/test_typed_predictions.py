@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said_before_anything_runs(nws: Callable[..., object], 
     (tmp_path / "bad.jsonl").write_text('{"id": "a"}')
     (tmp_path / "strange.jsonl").write_text('{"id": "a", "prediction": "b"}')
     for file, code, message in (
-        ("bad.jsonl", 1, "bad.jsonl, line 1: Field 'prediction' is missing. The fields are: id."),
+        ("bad.jsonl", 1, "bad.jsonl, line 1: Field 'prediction' is missing; the fields are: id."),
         ("strange.jsonl", 2, "No prediction of strange belongs to an article."),
         (f"lead={mine}", 2, "cannot be called 'lead': another system has that name."),
     ):

@@ -77,7 +77,7 @@ def test_thoughts_languages_and_nothing_are_counted_and_refuse_no_file(tmp_path:
     score = score_file(file, ["rouge1", "bleu", "sacrebleu", "chrf", "meteor", "efficiency"], Options(), 0)
     assert score.metrics["rouge1"].rows[:, 2].tolist() == [1, 1, 0, 0, 0, 0]
     told = ["3 of 6 predictions .* have no word", "1 of 6 .*ISO 639: zh", "6 of 6 .* that other articles have, too"]
-    told += ["1 of 6 .* end within a model's thoughts, such as “row 3”", "1 of 6 .* contained the thoughts of a model"]
+    told += ["1 of 6 .* end within their thoughts, such as “row 3”", "1 of 6 .* contained the thoughts of a model"]
     assert [bool(re.search(begins, line)) for begins, line in zip(told, score.notes, strict=True)] == [True] * 5
     kept = score_rows("p", read_rows(file), ["rouge1"], Options(), 0, clean_outputs=()).metrics["rouge1"]
     assert (kept.signature, kept.rows[0, 2]) != (score.metrics["rouge1"].signature, 1)
