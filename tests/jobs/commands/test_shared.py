@@ -18,8 +18,8 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     assert heading == "sample: content kept, in % of the reference (6 articles)"
     assert columns.split() == ["words", "3", "9"]
     assert [line.split()[0] for line in lines[:3]] == ["lexrank", "lead", "random"]
-    assert lines[3] == ""
-    assert lines[4].startswith("9 words keep 11 % of the reference's content (lexrank). No system keeps half.")
+    assert lines[3:5] == ["control: a floor that a system should exceed", ""]
+    assert lines[5].startswith("9 words keep 11 % of the reference's content (lexrank). No system keeps half.")
     assert "With 6 articles, no interval is printed" in lines[-2]
     assert found
     assert "is done: 6 articles, " in outcome
@@ -35,7 +35,7 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
         for at in of["lengths"]
     }
     with sqlite3.connect(tmp_path / "answer.db") as connection:
-        stored = connection.execute("SELECT system, n, share FROM content_kept WHERE of = 'reference' AND n > 0")
+        stored = connection.execute("SELECT system, n, share FROM content_kept WHERE ceiling = 'reference' AND n > 0")
         assert {(system, n): share for system, n, share in stored} == shares
         means = connection.execute("SELECT system, n, AVG(kept) FROM summaries WHERE n > 0 GROUP BY system, n")
         assert {(system, n): mean for system, n, mean in means} == pytest.approx(shares)
