@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The languages that articles may be in.
 Language = Literal["en", "ko"]
-ASKED = 100
+SAMPLED_ARTICLES = 100
 """The number of articles that decide the language of a dataset, so that a single odd one does not matter."""
 LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Syllables and all blocks of jamo: conjoining, compatibility, extended A and B, half-width.
@@ -93,18 +93,19 @@ def text_language(text: str) -> Language | None:
 
 
 def common_language(articles: Iterable[Article]) -> Language:
-    """Return the language of most of the first `ASKED` articles that have letters; `en` if none has.
+    """Return the language of most of the first `SAMPLED_ARTICLES` articles that have letters; `en` if none has.
 
     Raises:
         LanguageError: most of them are neither Korean nor in Latin script.
     """
-    asked = [article for article in itertools.islice(articles, ASKED) if any(map(str.isalpha, article.text))]
-    languages: list[Language | None] = [text_language(article.text) for article in asked] or ["en"]
+    sampled = itertools.islice(articles, SAMPLED_ARTICLES)
+    with_letters = [article for article in sampled if any(map(str.isalpha, article.text))]
+    languages: list[Language | None] = [text_language(article.text) for article in with_letters] or ["en"]
     language, count = Counter(languages).most_common(1)[0]
     if language is None:
-        article = asked[languages.index(None)]
+        article = with_letters[languages.index(None)]
         raise LanguageError(
-            f"{count} of the first {len(asked)} articles of {article.dataset}, such as {article.key!r}, are neither "
+            f"{count} of the first {len(with_letters)} articles of {article.dataset}, such as {article.key!r}, are neither "
             "Korean nor in Latin script. Give articles in English or Korean."
         )
     return language

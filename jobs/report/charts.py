@@ -117,7 +117,7 @@ GainAt: TypeAlias = Gain | PairedLength
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
-    """Give each system its look: controls grey and dashed, oracles black and dotted, others in colour with markers.
+    """Give each system its look: controls grey and dashed, oracles black (light on a dark page) and dotted, others in colour with markers.
 
     On the page all controls have one grey, so each has dashes of its own.
 
@@ -131,7 +131,7 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
         if kind == "control":
             looks[system] = Look(GREYS[i % len(GREYS)], "", _LONG_DASHES[i % len(_LONG_DASHES)], "control")
         elif kind == "oracle":
-            looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "upper")
+            looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "oracle")
         else:
             looks[system] = numbered_look(i)
     return looks

@@ -68,7 +68,7 @@ PAGE_DPI = 72
 _PAGE_COLOURS = {
     **{colour.lower(): f"var(--c{i})" for i, colour in enumerate(COLOURS)},
     **{grey.lower(): "var(--control)" for grey in GREYS},
-    **{BLACK: "var(--upper)", "#ffffff": "var(--paper)", "#e6e6e6": "var(--rule)"},
+    **{BLACK: "var(--oracle)", "#ffffff": "var(--paper)", "#e6e6e6": "var(--rule)"},
 }
 """Variables of the page's style sheet, which has a light and a dark value for each."""
 

@@ -23,10 +23,10 @@ def print_sentence(console: Console, name: str, sentence: str) -> None:
     console.print(Text(name, style="bold").append(f": {sentence}", style="not bold"))
 
 
-def print_metric(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
-    """Print the metric of a report and its shortened signature. `where` is what `nws` needs to find the run."""
+def print_signature(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
+    """Print how the metric of a report was computed, shortened. `where` is what `nws` needs to find the run."""
     label = metric_label(metric, signature)
-    print_line(console, f"Metric: {label}. In full: nws status {run}{where}", style="dim")
+    print_line(console, f"Signature of the metric, shortened: {label}. In full: nws status {run}{where}", style="dim")
 
 
 def print_unit(unit: LengthUnit, console: Console) -> None:

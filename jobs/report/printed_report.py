@@ -11,7 +11,7 @@ from nws.jobs.report.brief import print_brief
 from nws.jobs.report.metric_names import metric_name, short_signature
 from nws.jobs.report.numerals import counted
 from nws.jobs.report.policy_report import basis_sentences, learning_table, policy_tables, qualities_table, sentences
-from nws.jobs.report.printed_lines import print_line, print_metric, print_shortened, print_title, print_unit
+from nws.jobs.report.printed_lines import print_line, print_shortened, print_signature, print_title, print_unit
 from nws.jobs.report.result_tables import (
     best_n_table,
     kept_table,
@@ -75,7 +75,6 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
         console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
     )
     print_unit(document.unit, console)
-    print_metric(report.metric, report.signature, run.id, console, where)
     print_shortened(report.names, console)
     if document.policies is not None:
         _print_training(report, console, examples)
@@ -92,6 +91,7 @@ def print_full(report: RunReport, console: Console, where: str = "", examples: S
         for line in finding_lines(document.findings):
             print_line(console, line, style="yellow")
     print_line(console, f"All comparisons in numbers: nws compare {run.id}{where}", style="dim")
+    print_signature(report.metric, report.signature, run.id, console, where)
 
 
 def _tables(report: RunReport, dataset: str) -> Iterator[Table | None]:

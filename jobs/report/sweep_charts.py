@@ -105,7 +105,7 @@ def zoomed(chart: Chart) -> Chart | None:
 
     None where there are no oracles, or nothing else.
     """
-    lines = tuple(line for line in chart.series if line.look.css != "upper")
+    lines = tuple(line for line in chart.series if line.look.css != "oracle")
     if len(lines) in (0, len(chart.series)):
         return None
     top = _top(lines, _ZOOMED_STEP)

@@ -25,7 +25,7 @@ from nws.jobs.report.numerals import counted, decimals
 from nws.jobs.report.printed_lines import (
     ORACLE_NOTE,
     print_line,
-    print_metric,
+    print_signature,
     print_shortened,
     print_title,
     print_unit,
@@ -301,7 +301,6 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
         articles = counted(run.articles_done, "article")
         print_line(console, f"Run {run.id}: {run.state}, {articles}, {run.failures} failed")
     print_unit(result.a.length_unit, console)
-    print_metric(result.metric, result.signature, result.a.id, console, where)
     print_shortened(result.names, console)
     if result.is_of_all:
         for of in (result.comparisons, result.length_matched):
@@ -313,6 +312,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
         for dataset in dict.fromkeys(saved.dataset for saved in result.words_saved):
             _words_table(result, dataset).print(console)
     _print_how_to_read(result, console)
+    print_signature(result.metric, result.signature, result.a.id, console, where)
 
 
 def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console: Console) -> None:

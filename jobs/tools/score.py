@@ -24,7 +24,7 @@ from nws.core.text import rows as row_fields
 from nws.core.text.checks.all_checks import LOOKED_AT, check_rows
 from nws.core.text.checks.finding import CheckedRow, Context
 from nws.core.text.data_files import REFERENCES, DataFiles
-from nws.core.text.language import ASKED, Language, check_language, find_foreign
+from nws.core.text.language import SAMPLED_ARTICLES, Language, check_language, find_foreign
 from nws.core.text.length import count_words, require_summary_length
 from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows, regular_file
@@ -229,7 +229,7 @@ def _localised(options: Options, located: Sequence[tuple[str, dict[str, object]]
     At most a hundred are looked at, spread over the rows. A malformed row is named once it is read.
     """
     references: list[str] = []
-    for _, row in located[:: 1 + len(located) // ASKED]:
+    for _, row in located[:: 1 + len(located) // SAMPLED_ARTICLES]:
         with contextlib.suppress(CorpusError):
             references += _references(row, AS_IT_IS)[:1]
     found = Counter() if options.lang or options.tokenizer else find_foreign(references, "en")

@@ -28,7 +28,7 @@ def make_points(list_points):
 
 @pytest.fixture
 def list_points():
-    """A sweep in which F1 rises with n; all but the controls are best over random near 9, upper bounds far above."""
+    """A sweep in which F1 rises with n; all but the controls are best over random near 9, oracles far above."""
 
     def make(
         systems=("m|textrank|chunks", "m|textrank|sentences", "lead", "random"),

@@ -14,7 +14,7 @@ def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     of = show(store, add_run(), "a3", "chunks", 5)
     assert of.article.key == "a3"
     assert (of.system, of.n) == ("m|chunks", 5)
-    # Those to choose from, then upper bounds, then controls; at the end the uncut ones.
+    # Those to choose from, then oracles, then controls; at the end the uncut ones.
     at = [(one.summary.system, one.summary.n) for one in of.summaries]
     assert at == [*((system, 5) for system in ("m|chunks", "writer", "oracle", "lead", "random")), ("writer", 0)]
     assert [one.kind for one in of.summaries[1:5]] == ["system", "oracle", "control", "control"]
