@@ -105,8 +105,8 @@ def common_language(articles: Iterable[Article]) -> Language:
     if language is None:
         article = with_letters[languages.index(None)]
         raise LanguageError(
-            f"{count} of the first {len(with_letters)} articles of {article.dataset}, such as {article.key!r}, are neither "
-            "Korean nor in Latin script. Give articles in English or Korean."
+            f"{count} of the first {len(with_letters)} articles of {article.dataset}, such as {article.key!r}, are "
+            "neither Korean nor in Latin script. Give articles in English or Korean."
         )
     return language
 

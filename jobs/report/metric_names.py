@@ -70,13 +70,7 @@ def signature_lines(signature: str, width: int) -> Iterator[str]:
 def short_signature(signature: str) -> str:
     """Shorten a signature for a line of text: no library versions, no options that are off, revisions of 7 digits."""
     parts = _REVISION.sub(r"@\1", signature).split("|")
-    return ", ".join(part for part in parts if not _OFF.fullmatch(part) and not _VERSION.fullmatch(part))
-
-
-def metric_label(metric: Metric, signature: str) -> str:
-    """Return the metric's name and its short signature, which begins with the name of a plugin's metric."""
-    name, short = metric_name(metric), short_signature(signature)
-    return short if short.split(", ")[0] == name else f"{name}, {short}"
+    return " | ".join(part for part in parts if not _OFF.fullmatch(part) and not _VERSION.fullmatch(part))
 
 
 def metric_places(metric: Metric) -> int:

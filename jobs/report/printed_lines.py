@@ -6,7 +6,7 @@ from rich.text import Text
 from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
-from nws.jobs.report.metric_names import metric_label
+from nws.jobs.report.metric_names import metric_name, short_signature
 from nws.jobs.report.system_names import SystemNames
 
 WIDTH = 80
@@ -25,8 +25,8 @@ def print_sentence(console: Console, name: str, sentence: str) -> None:
 
 def print_signature(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
     """Print how the metric of a report was computed, shortened. `where` is what `nws` needs to find the run."""
-    label = metric_label(metric, signature)
-    print_line(console, f"Signature of the metric, shortened: {label}. In full: nws status {run}{where}", style="dim")
+    signed = f"Signature of {metric_name(metric)}, shortened: {short_signature(signature)}"
+    print_line(console, f"{signed}. In full: nws status {run}{where}", style="dim")
 
 
 def print_unit(unit: LengthUnit, console: Console) -> None:

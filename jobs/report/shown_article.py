@@ -154,7 +154,7 @@ def print_shown(shown: ShownArticle, console: Console) -> None:
     print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}")
     print_shortened(shown.names, console)
     print_title(console, f"{printable(article.dataset)} / {printable(article.key)}")
-    print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
+    print_line(console, f"{count_words(article.text)} words, article_id {article.id}", style="dim")
     _print_references(article.references, console)
     for failure in shown.failures:
         why = f"{failure.stage}: {failure.error_class}: {failure.message} ({counted(failure.attempts, 'attempt')})"

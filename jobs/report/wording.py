@@ -132,10 +132,13 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case SkewedDifferences():
             pairs = [f"{names[a]} over {names[b]}" for a, b in statement.pairs]
             which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
-            return f"{SKEWED}: {which} (too_skewed in report.json)."
+            return skewed_caution(f"of {which}", " (too_skewed in report.json)")
 
 
-SKEWED = "Some verdicts are less reliable, since differences are skewed and the error rate may exceed 7 %"
+def skewed_caution(which: str, where: str = "") -> str:
+    """Caution against the comparisons `which`, such as "at n = 3". `where` says where more is found."""
+    why = "the differences are skewed, and the error rate may exceed 7 %"
+    return f"The comparisons {which} are less reliable: {why}{where}."
 
 
 def content_kept_explained(document: ReportDocument | None) -> str:
@@ -266,7 +269,8 @@ def _kinds_kept(of: KindsKept, names: SystemNames, unit: LengthUnit) -> str:
 def _at_lengths(tested: Sequence[int], shown: Sequence[int], unit: LengthUnit) -> str:
     if tuple(tested) == tuple(shown) and len(tested) > 1:
         return "at every length"
-    return f"at {lengths_text(tuple(tested), tuple(shown))} {unit.removesuffix('s') if shown == (1,) else unit}"
+    lengths = listed(lengths_text(tuple(tested), tuple(shown)).split(", "))
+    return f"at {lengths} {unit.removesuffix('s') if shown == (1,) else unit}"
 
 
 def _uncut_content(of: UncutContent, names: SystemNames) -> str:

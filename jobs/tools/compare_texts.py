@@ -25,11 +25,11 @@ from nws.core.text.length import count_words
 from nws.core.text.rows import Lists
 from nws.core.text.word_kinds import WordKind
 from nws.jobs.report.metric_names import metric_name
-from nws.jobs.report.numerals import counted, decimals, p_text, printed, signed
+from nws.jobs.report.numerals import counted, decimals, listed, p_text, printed, signed
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.result_tables import FEW_OF_KIND, kind_cell
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.report.wording import KIND_NAMES, SKEWED, small_sample_caution
+from nws.jobs.report.wording import KIND_NAMES, skewed_caution, small_sample_caution
 from nws.jobs.tools.score import FileScore, score_rows
 
 QUALITIES = {
@@ -258,7 +258,7 @@ def _print_cautions(rows: Mapping[str, PairedLength], console: Console) -> None:
     if skewed := [
         _metric_heading(metric) for metric, at in rows.items() if metric != WORDS and at.is_reported and at.too_skewed
     ]:
-        print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
+        print_line(console, skewed_caution(f"by {listed(skewed)}"), style="yellow")
 
 
 def sentences(result: TextsComparison) -> tuple[str, ...]:

@@ -21,12 +21,12 @@ from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, SystemKind
 from nws.jobs.report.metric_names import default_metric, find_metric, metric_name
-from nws.jobs.report.numerals import counted, decimals
+from nws.jobs.report.numerals import counted, decimals, listed
 from nws.jobs.report.printed_lines import (
     ORACLE_NOTE,
     print_line,
-    print_signature,
     print_shortened,
+    print_signature,
     print_title,
     print_unit,
     role,
@@ -34,7 +34,7 @@ from nws.jobs.report.printed_lines import (
 from nws.jobs.report.result_tables import comparison_table, systems_table
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.report.table import MISSING, Cell, Table
-from nws.jobs.report.wording import SKEWED, small_sample_caution, unequal_lengths_caution
+from nws.jobs.report.wording import skewed_caution, small_sample_caution, unequal_lengths_caution
 from nws.jobs.store import RunInfo, Store
 from nws.jobs.store.runs import metric_signature
 
@@ -332,7 +332,7 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
             print_line(console, caution, style="yellow")
         skewed = [name for name, at in zip(called, tested, strict=True) if at.is_reported and at.too_skewed]
         if skewed:
-            print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
+            print_line(console, skewed_caution(f"of {listed(skewed)} with {lead}"), style="yellow")
 
 
 def _words_table(result: RunComparison, dataset: str) -> Table:
@@ -340,9 +340,12 @@ def _words_table(result: RunComparison, dataset: str) -> Table:
     of_dataset = [saved for saved in result.words_saved if saved.dataset == dataset]
     a, b = result.names[of_dataset[0].a], result.names[of_dataset[0].b]
     rows = [(Cell(str(at.m)), _n_cell(at, at.smallest.n), _n_cell(at, at.smallest.claimed)) for at in of_dataset]
-    title = f"{dataset}: words that {a} needs to keep as much as {b}"
-    note = "with 95 % confidence: the claims of all rows hold together (Bonferroni)."
-    return Table((f"words of {b}", f"words of {a}", "with 95 % confidence"), rows, title, (note,))
+    title = f"{dataset}: how many words {a} needs in order to keep as much as {b}"
+    notes = (
+        "with 95 % confidence: corrected for all rows (Bonferroni) and for skewness.",
+        "So a claim may be missing where the table above has a star.",
+    )
+    return Table((f"words of {b}", f"words of {a}", "with 95 % confidence"), rows, title, notes)
 
 
 def _n_cell(saved: WordsSaved, n: int | None) -> Cell:
@@ -390,7 +393,7 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
     if caution := small_sample_caution(min(length.articles for length in comparison.lengths)):
         yield caution
     if skewed := [length.n for length in comparison.lengths if length.is_reported and length.too_skewed]:
-        yield f"{SKEWED}: n = {joined_lengths(skewed)}."
+        yield skewed_caution(f"at n = {joined_lengths(skewed)}")
 
 
 def _print_how_to_read(result: RunComparison, console: Console) -> None:

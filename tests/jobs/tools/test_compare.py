@@ -386,7 +386,7 @@ def test_the_words_that_two_systems_need_to_keep_as_much(store):
     assert [(at.m, at.smallest.n, at.smallest.claimed) for at in found.words_saved] == [(3, 3, 3), (7, 3, 3)]
     assert [(of["m"], of["smallest"]["n"]) for of in found.as_dict()["words_saved"]] == [(3, 3), (7, 3)]
     told = shown(found, width=120)
-    assert "news: words that a needs to keep as much as lead" in told
+    assert "news: how many words a needs in order to keep as much as lead" in told
     assert re.search(r"words of lead +words of a +with 95 % confidence\n +3 +3 +3\n +7 +3 +3\n", told)
     backwards = shown(compare(store, run_id, None, "lead", "m|a|chunks", metric="kept"), width=120)
     assert re.search(r"\n +7 +no n tried +no n tried", backwards)

@@ -100,7 +100,7 @@ def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
 
 def test_every_part_of_a_reward_is_told_without_versions(show):
     reward = "1 * bertscore|layer:6|transformers:5.23.0 + 0.1 * fluency|SLOR|version:1"
-    assert "Reward: 1 * bertscore, layer:6 + 0.1 * fluency, SLOR\n" in show(
+    assert "Reward: 1 * bertscore | layer:6 + 0.1 * fluency | SLOR\n" in show(
         make_results(reward=reward, reward_is_f1=False)
     )
 
