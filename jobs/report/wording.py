@@ -130,7 +130,7 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             most = counted(statement.articles, "article")
             return f"Articles that lack a summary by some system are left out of the means: at most {most} at any n."
         case SkewedDifferences():
-            pairs = [f"{names[a]} over {names[b]}" for a, b in statement.pairs]
+            pairs = [f"{names[a]} with {names[b]}" for a, b in statement.pairs]
             which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
             return skewed_caution(f"of {which}", " (too_skewed in report.json)")
 

@@ -83,7 +83,7 @@ def test_how_often_systems_are_wrongly_said_to_have_stopped_is_that_measured() -
     rates = [float(rate) for rate in re.findall(r"([.\d]+) %", told("late_gains.txt").partition("\n")[2])]
     assert len(rates) == 12
     assert max(rates) <= 5
-    assert said(f"at most {max(rates)} % of studies say wrongly that it has stopped, in the worst case")
+    assert said(f"at most {max(rates)} % of studies say wrongly that such a system has stopped, in the worst case")
 
 
 def test_no_claim_errs_more_often_than_is_said() -> None:

@@ -81,7 +81,7 @@ def test_verdicts_on_skewed_differences_are_named(run, make_points, list_points)
     made = list_points(("m", "lead", "random"), (7, 9))
     report = report_of(run, in_columns(skewed(point, 0.01 * (point.n == 7)) for point in made))
     assert list(warning_sentences(report.document, "news", report.names)) == [
-        "The comparisons of m over random and m over lead are less reliable: the differences are skewed, and the error "
+        "The comparisons of m with random and m with lead are less reliable: the differences are skewed, and the error "
         "rate may exceed 7 % (too_skewed in report.json)."
     ]
     # Where there is no verdict there is nothing to warn of.
