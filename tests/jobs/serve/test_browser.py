@@ -97,7 +97,7 @@ def test_what_a_driver_writes_is_seen_without_a_reload(browser: Browser, site: S
     run.end()
     expect(page.locator("#state")).to_have_text("done")
     page.locator("#to-report").click()
-    expect(page.locator("h1")).to_have_text("How many words keep how much, and how sure?", timeout=60_000)
+    expect(page.locator("h1")).to_have_text("How many words keep how much content?", timeout=60_000)
     quiet(page)
 
 

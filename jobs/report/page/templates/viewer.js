@@ -196,7 +196,7 @@ class Viewer {
     const { id, key, dataset, words } = this.articles[view.article];
     $("article-key").replaceChildren(...this.marked(key));
     $("hits").textContent = hits(this, body, view);
-    $("article-facts").textContent = [dataset, `${words} words`, `id ${id}`].join(" · ");
+    $("article-facts").textContent = [dataset, `${words} words`, `article_id ${id}`].join(" · ");
     const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
     const shared = new Set(body.references.flatMap((reference) => bareWords(reference).map((word) => word.bare)));
     $("summaries").replaceChildren(...chosen.map((summary) => this.box(summary, body, shared)));

@@ -156,7 +156,7 @@ def test_two_runs_beside_each_other(store: Store, swept: str, reseeded: str, tmp
 def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_path: Path) -> None:
     write_page(store, [trained], tmp_path / "trained.html")
     text, source = read(tmp_path / "trained.html"), (tmp_path / "trained.html").read_text(encoding="utf-8")
-    assert "Are the policies better, and how sure?" in source[source.index("<h1>") : source.index("</h1>")]
+    assert "Are the policies better?" in source[source.index("<h1>") : source.index("</h1>")]
     report = read_report(store, store.run_info(trained))
     (dataset,) = report.document.policies.scored
     headline = policy_report.headline(report, dataset)
