@@ -110,14 +110,14 @@ def onednn_works() -> bool:
 
 @functools.cache
 def describe_arithmetic() -> str:
-    """What multiplies on this machine, as runs record it, e.g. `AVX512, MKL AUTO,STRICT, CPU 6-143`.
+    """What multiplies on this machine, as runs record it, e.g. `AVX512, MKL AUTO,STRICT, CPU kind 6-143`.
 
     Two machines of one description are taken to give the same numbers.
     """
     mode = os.environ.get("MKL_CBWR") or "in its own mode"
     library = f"MKL {mode}" if torch.backends.mkl.is_available() else "without MKL"  # type: ignore[no-untyped-call]
-    parts = [torch.backends.cpu.get_cpu_capability(), library, f"CPU {_cpu_kind(CPUINFO)}"]
-    parts += ["oneDNN layers"] if onednn_is_faster() else []
+    parts = [torch.backends.cpu.get_cpu_capability(), library, f"CPU kind {_cpu_kind(CPUINFO)}"]
+    parts += ["oneDNN for layers"] if onednn_is_faster() else []
     parts += [] if rows_are_independent() else [ROWS_DEPEND]
     parts += set_switches()
     return ", ".join(parts)

@@ -61,9 +61,7 @@ DISTRACTORS = 12
 
 On dialogues, shares differ by up to 0.1 points from those with 24 others. With 6 others they differ by up to 0.2.
 """
-KEPT_SIGNATURE = (
-    f"ref:first|floor:mean of {DISTRACTORS} references of other articles, of {PANEL} drawn by content|(R-F)/(1-F)"
-)
+KEPT_SIGNATURE = f"ref:first|F:mean over {DISTRACTORS} references of other articles from a panel of {PANEL}|(R-F)/(1-F)"
 KEPT_RECALL = "R:recall by idf of tokens, mean cosine of layer 0 and the layer"
 
 

@@ -26,7 +26,7 @@ def efficiency(f1: float, words: int) -> float:
 
 
 def density(summary: str, article: str) -> float:
-    """Return |set(S) ∩ set(A)| / |S|: the summary's distinct tokens that occur in the article, over all its tokens.
+    """Return |set(S) ∩ set(A)| / |S|: the summary's distinct tokens that occur in the article, over all of its tokens.
 
     Tokens are lower-cased runs of letters, digits and underscores. A repeated token counts once in the numerator, and
     each time in the denominator. So a summary made of the article's words has 1 minus its share of repeats. A summary
@@ -74,7 +74,7 @@ def efficiency_metric(metric: Metric) -> RowMetric:
 SOURCE_METRICS: dict[str, Callable[[str, str], float]] = {"density": density, "coverage": coverage}
 """The functions from a summary and its article to a share. Every stored summary has these shares."""
 SOURCE_SIGNATURES = {
-    "density": "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all its tokens",
+    "density": "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all summary tokens",
     "coverage": "coverage|tok:\\w+|case:lower|share of summary tokens found in the article",
 }
 

@@ -91,7 +91,7 @@ def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
         rule = each_word or f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
         return f"{pipeline}@{versions(pipeline)}|{rule}"
     spacy_version = importlib.metadata.version("spacy")
-    signs = f"words keep {SIGNS_OF_WORDS}"
+    signs = f"{SIGNS_OF_WORDS} are parts of words"
     if pipeline == "blank":
         rule = each_word or f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
         return f"spacy.blank(en)+sentencizer@{spacy_version}|{rule}|{signs}"

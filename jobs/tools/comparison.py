@@ -350,7 +350,7 @@ def _words_table(result: RunComparison, dataset: str) -> Table:
 
 def _n_cell(saved: WordsSaved, n: int | None) -> Cell:
     is_too_few = saved.smallest.n is not None and saved.articles < FEWEST_ARTICLES
-    return Cell(str(n)) if n is not None else MISSING if is_too_few else Cell("no n tried")
+    return Cell(str(n)) if n is not None else MISSING if is_too_few else Cell("none of the n")
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:

@@ -128,7 +128,7 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     assert run(store).reused == 0
 
 
-HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
+HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN for layers")
 
 
 def test_workers_are_recorded_when_they_change_and_another_kind_of_machine_is_told_of_once(store: Store) -> None:
@@ -149,7 +149,7 @@ def test_workers_are_recorded_when_they_change_and_another_kind_of_machine_is_to
     assert said.getvalue() == ""
     for _ in range(2):  # drivers that resume the run
         info = look(PoolWatch(watched, "1 x 1 CPU"), THERE)
-    assert said.getvalue().count("multiply in 2 ways: AVX512, MKL; AVX512, oneDNN layers") == 1
+    assert said.getvalue().count("multiply in 2 ways: AVX512, MKL; AVX512, oneDNN for layers") == 1
     assert (info.arithmetic, info.mixed) == ([HERE.arithmetic, THERE.arithmetic], True)
 
 

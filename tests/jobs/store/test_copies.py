@@ -20,7 +20,7 @@ KINDS = {"lead": "control", "mini|centroid": "system"}
 REUSE_KEYS = {"lead": "work of lead", "mini|centroid": "work of mini"}
 LENGTHS = (0, 3, 5)
 ROWS = 6  # systems, lengths
-WAY = "AVX2, MKL AUTO,STRICT, CPU 6-85"
+WAY = "AVX2, MKL AUTO,STRICT, CPU kind 6-85"
 
 Sweep = Callable[[list[Article]], BundleResult]
 

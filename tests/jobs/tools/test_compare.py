@@ -389,7 +389,7 @@ def test_the_words_that_two_systems_need_to_keep_as_much(store):
     assert "news: how many words a needs in order to keep as much as lead" in told
     assert re.search(r"words of lead +words of a +with 95 % confidence\n +3 +3 +3\n +7 +3 +3\n", told)
     backwards = shown(compare(store, run_id, None, "lead", "m|a|chunks", metric="kept"), width=120)
-    assert re.search(r"\n +7 +no n tried +no n tried", backwards)
+    assert re.search(r"\n +7 +none of the n +none of the n", backwards)
     few = dataclasses.replace(found, words_saved=[dataclasses.replace(at, articles=19) for at in found.words_saved])
     unclaimed = [dataclasses.replace(at.smallest, claimed=None) for at in few.words_saved]
     pairs = zip(few.words_saved, unclaimed, strict=True)
