@@ -38,8 +38,12 @@ HEAD_REVISION = "1.0"
 """The schema that this code works with: the name of the newest migration."""
 SCHEMA_HASH = "6889aae0f60a"
 """`schema_hash()`, written down, so that `make check` fails if tables or views have changed without a migration."""
-_FORMER_VIEWS: tuple[str, ...] = ()
-"""The names of views that earlier releases made and this one does not: an upgrade drops them, too."""
+RELEASED_VIEWS = {
+    "1.0": (
+        *("learning_curve", "live_means", "live_sharded_means", "live_best_n", "sweep_curve", "best_n", "leaderboard"),
+    )
+}
+"""The views of each schema: an upgrade drops those of the schema that it finds, and no view of anybody else."""
 # Of an advisory lock of Postgres. Any number will do that no other program takes: "nws" in ASCII.
 _MIGRATING = int.from_bytes(b"nws")
 # What the upgrade itself reads of runs: columns that every release since 1.0 has.
@@ -122,12 +126,16 @@ def check_schema(reader: Engine, address: Address) -> None:
             f"the store {address.shown} was made by a newer NWS: its schema is that of {current}, and this code knows "
             f"those up to {HEAD_REVISION}. Upgrade NWS"
         )
-    advice = "to export its runs, use the NWS that made it"
-    if code is not None:
-        advice = f"its newest run is of commit {code}: `nws export` of that code can export its runs"
+    if code is None:
+        raise StoreError(
+            f"the store {address.shown} has a schema called {current}, which is of another program, or of an NWS from "
+            "before release 1.0. Name another store, or in Postgres a schema of its own: add "
+            "?options=-csearch_path%3DNAME to the URL"
+        )
     raise StoreError(
         f"the store {address.shown} was made before release 1.0 of NWS (its schema is {current}), and cannot be "
-        f"upgraded: {advice}. Name another store for new ones"
+        f"upgraded: its newest run is of commit {code}: `nws export` of that code can export its runs. Name another "
+        "store for new ones"
     )
 
 
@@ -147,15 +155,16 @@ def making_views_anew(connection: Connection) -> Iterator[None]:
     """Drop the views of NWS, and make today's after the block: a table that a view reads cannot be replaced.
 
     Raises:
-        StoreError: on SQLite, if a row refers to one that is not there after the block.
+        StoreError: on SQLite, if a row of NWS refers to one that is not there after the block.
     """
-    names = [*_FORMER_VIEWS, *VIEWS]
+    names = RELEASED_VIEWS.get(_read(connection) or "", ())
     is_postgres = connection.dialect.name == "postgresql"
     # Postgres drops views that read each other only in one statement, and SQLite drops one view in a statement.
-    for dropped in [", ".join(names)] if is_postgres else names:
+    for dropped in [", ".join(names)] * bool(names) if is_postgres else names:
         connection.exec_driver_sql(f"DROP VIEW IF EXISTS {dropped}")
     yield
-    if not is_postgres and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
+    checked = () if is_postgres else connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    if broken := next((row for row in checked if row[0] in Base.metadata.tables), None):
         raise StoreError(
             f"the store was not changed: row {broken[1]} of its table {broken[0]} refers to a row of {broken[2]} that "
             "is not there"
@@ -192,11 +201,11 @@ def _stored_revision(connection: Connection) -> str | None:
 
 
 def _is_fresh(path: Path, address: Address) -> bool:
-    """Whether a SQLite file does not exist, or has no tables. Its writer's engine would change its mode."""
+    """Whether a SQLite file does not exist, or has nothing in it. Its writer's engine would change its mode."""
     if not path.exists():
         return True
     with transaction(reader_engine(address), address) as connection:
-        return not inspect(connection).get_table_names()
+        return connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is None
 
 
 def _is_to_migrate(address: Address) -> bool:
@@ -214,7 +223,8 @@ def _is_to_migrate(address: Address) -> bool:
 def _migrate_store(address: Address) -> Upgrade:
     """Run the migrations that a store lacks, all in one transaction."""
     engine = writer_engine(address, foreign_keys="OFF")
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(engine.dispose)
         with transaction(engine, address) as connection:
             if connection.dialect.name == "postgresql":  # SQLite's writers take turns anyway
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
@@ -222,12 +232,18 @@ def _migrate_store(address: Address) -> Upgrade:
             if _is_older(before):
                 _fence_drivers(connection)
                 copy = _copied(address)
+                undo.callback(_remove, copy)
             if before is None or _is_older(before):
                 with making_views_anew(connection):
                     _migrate(connection)
-            return Upgrade(before, copy)
-    finally:
-        engine.dispose()
+        undo.pop_all()
+    engine.dispose()
+    return Upgrade(before, copy)
+
+
+def _remove(copy: Path | None) -> None:
+    if copy is not None:
+        copy.unlink(missing_ok=True)
 
 
 def _fence_drivers(connection: Connection) -> None:

@@ -29,7 +29,7 @@ from nws.jobs.store import open_store, schema, upgrade_schema
 from nws.jobs.store.address import parse_address
 from nws.jobs.store.means import document_from_rows
 from nws.jobs.store.queries import VIEWS
-from nws.jobs.store.schema import HEAD_REVISION
+from nws.jobs.store.schema import HEAD_REVISION, RELEASED_VIEWS
 from nws.jobs.store.tables import Base
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +65,6 @@ def next_release(folder: Path) -> Iterator[Path]:
         patch.setattr(schema, "MIGRATIONS", migrations)
         patch.setattr(schema, "HEAD_REVISION", NEXT)
         patch.setattr(schema, "VIEWS", views | {"paused": "SELECT id FROM runs WHERE state = 'paused'"})
-        patch.setattr(schema, "_FORMER_VIEWS", ("leaderboard",))
         yield migrations
 
 
@@ -164,6 +163,20 @@ def test_an_upgrade_that_would_lose_what_rows_refer_to_is_undone(restored, monke
     with next_release(tmp_path), pytest.raises(StoreError, match=r"refers to a row of runs|violates foreign key"):
         upgrade_schema(restored)
     assert contents(restored) == before
+    assert copies(restored) == []
+
+
+def test_an_upgrade_drops_the_views_of_the_release_before_and_no_others():
+    assert RELEASED_VIEWS[HEAD_REVISION] == tuple(VIEWS)
+
+
+@pytest.mark.parametrize("url", ["sqlite_url", "empty_postgres_url"])
+def test_a_view_of_another_program_is_not_replaced(url, request):
+    shared = request.getfixturevalue(url)
+    execute(shared, "CREATE VIEW leaderboard AS SELECT 1 AS others")
+    with pytest.raises(StoreError, match=r'has no NWS schema|"leaderboard" already exists'):
+        upgrade_schema(shared)
+    execute(shared, "SELECT others FROM leaderboard")
 
 
 def test_no_driver_outlives_an_upgrade(restored, tmp_path):
