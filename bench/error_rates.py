@@ -135,7 +135,7 @@ def rates(noise: Noise, articles: int, sweeps: int) -> Rates:
     for _ in range(sweeps):
         points = sweep(noise(rng, articles), none, LEAD)
         (compared,) = compare_systems(points, points, [("a", LEAD)])
-        verdicts.append(any(length.significant for length in compared.lengths))
+        verdicts.append(any(length.p_holm < TWO_SIDED_LEVEL for length in compared.lengths))
         for name, gain in (("none", none), ("flat", flat), ("peak", peak)):
             numbers = magic_numbers(sweep(noise(rng, articles), gain, RANDOM))
             recommended[name].append(next(number.recommended for number in numbers if number.system == "a"))
@@ -186,10 +186,12 @@ def highest_rate(systems: int, articles: int, sweeps: int) -> tuple[float, float
     wrong, right = 0, 0
     for _ in range(sweeps):
         equal = {f"s{s}": made(rng, articles) for s in range(systems)}
-        wrong += any(pair.lengths[0].significant for pair in compare_all_pairs(made_points(equal), "bertscore_f1"))
+        pairs = compare_all_pairs(made_points(equal), "bertscore_f1")
+        wrong += any(pair.lengths[0].p_holm < TWO_SIDED_LEVEL for pair in pairs)
         apart = equal | {"s0": equal["s0"] + 0.1}
         pairs = compare_all_pairs(made_points(apart), "bertscore_f1")
-        right += all(pair.lengths[0].better for pair in pairs if pair.a == "s0")
+        first = [pair.lengths[0] for pair in pairs if pair.a == "s0"]
+        right += all(at.p_holm < TWO_SIDED_LEVEL and at.difference.mean > 0 for at in first)
     return wrong / sweeps, right / sweeps
 
 

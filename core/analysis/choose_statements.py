@@ -13,6 +13,7 @@ from nws.core.findings.scores import FEW_ARTICLES
 from nws.core.findings.statements import (
     Differences,
     FewArticles,
+    FewerThanAsked,
     FewerWords,
     Headline,
     KindsKept,
@@ -77,7 +78,7 @@ def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
 
 
 def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
-    """Yield what limits the numbers of a dataset: few or short articles, and skewed differences."""
+    """Yield what limits the numbers of a dataset: few or short articles, shorter texts, and skewed differences."""
     found = document.of_metric()
     points = [at for curve in found.curves_of(dataset) for at in curve.lengths]
     fewest = min((at.articles for at in points), default=0)
@@ -88,18 +89,21 @@ def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
         yield LeftOut(articles=left_out)
     if short := {of.n: of.articles for of in document.short_articles if of.dataset == dataset}:
         yield ShortTexts(articles=short)
+    uneven = {} if document.unit != "words" else document.other_lengths(found.curves_of(dataset))
+    if shorter := tuple(system for system in uneven if document.kinds[system] == "system"):
+        yield FewerThanAsked(systems=shorter)
     skewed = [
         (number.system, RANDOM)
         for number in found.magic_numbers
         if number.dataset == dataset
         and number.kind == "system"
-        and any(gain.is_reported and gain.too_skewed for gain in number.gains)
+        and any(gain.significant and gain.too_skewed for gain in number.gains)
     ]
     over_lead = {
         pair.a: None
         for of_metric in document.metrics
         for pair in of_metric.vs_lead
-        if pair.dataset == dataset and any(at.is_reported and at.too_skewed for at in pair.lengths)
+        if pair.dataset == dataset and any(at.significant and at.too_skewed for at in pair.lengths)
     }
     if skewed or over_lead:
         yield SkewedDifferences(pairs=(*skewed, *((system, LEAD) for system in over_lead)))
@@ -162,7 +166,7 @@ def _differences(document: ReportDocument, dataset: str, best: str) -> Iterator[
             if at.articles < FEWEST_ARTICLES:
                 continue
             n = at.n
-            (like if not at.is_reported else more if is_above else less).append(other)
+            (like if not at.significant else more if is_above else less).append(other)
     if n is not None:
         yield Differences(system=best, n=n, more_than=tuple(more), like=tuple(like), less_than=tuple(less))
 

@@ -58,12 +58,8 @@ class PairedLength:
     @computed_field
     @property
     def significant(self) -> bool:
-        return self.p_holm < TWO_SIDED_LEVEL
-
-    @property
-    def is_reported(self) -> bool:
-        """Whether people are told that the difference is significant. With few articles they never are."""
-        return self.significant and self.articles >= FEWEST_ARTICLES
+        """Whether the difference is significant: Holm p is below .05. With few articles nothing is significant."""
+        return self.p_holm < TWO_SIDED_LEVEL and self.articles >= FEWEST_ARTICLES
 
     @computed_field
     @property
@@ -134,8 +130,8 @@ class Comparison:
 
     def reported_lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the n at which reports call A significantly better, and those at which they call it worse."""
-        better = tuple(at.n for at in self.lengths if at.is_reported and at.better)
-        return better, tuple(at.n for at in self.lengths if at.is_reported and at.worse)
+        better = tuple(at.n for at in self.lengths if at.better)
+        return better, tuple(at.n for at in self.lengths if at.worse)
 
     @computed_field
     @property

@@ -41,8 +41,8 @@ class Gain:
         return self.gain
 
     @property
-    def is_reported(self) -> bool:
-        """Whether people are told that the gain is significant. With few articles they never are."""
+    def significant(self) -> bool:
+        """Whether the gain is significantly above 0. With few articles nothing is significant."""
         return self.above_random and self.articles >= FEWEST_ARTICLES
 
     @computed_field

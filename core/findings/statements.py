@@ -222,6 +222,13 @@ class LeftOut(BaseModel, frozen=True):
     articles: int
 
 
+class FewerThanAsked(BaseModel, frozen=True):
+    """The systems that write fewer than n words on average, at some n. Longer summaries may score higher for that."""
+
+    type: Literal["fewer_than_asked"] = "fewer_than_asked"
+    systems: tuple[str, ...]
+
+
 class SkewedDifferences(BaseModel, frozen=True):
     """The pairs of systems whose significant differences are less reliable, because they are skewed."""
 
@@ -234,5 +241,5 @@ _Answer: TypeAlias = (
 )
 _OfLead: TypeAlias = LeadOvertakes | LeadIsLow
 _Advice: TypeAlias = SystemsAreTheLimit | TryLengths | TakeArticles | TruthNotMeasured
-_Warning: TypeAlias = CutTexts | FewArticles | ShortTexts | LeftOut | SkewedDifferences
+_Warning: TypeAlias = CutTexts | FewArticles | ShortTexts | LeftOut | FewerThanAsked | SkewedDifferences
 Statement: TypeAlias = Annotated[_Answer | _OfLead | _Advice | _Warning, Field(discriminator="type")]

@@ -177,7 +177,7 @@ def _without_folders(value: Any) -> Any:
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
-    """Bring a store to the schema of this NWS, from none or from that of an earlier release.
+    """Make or upgrade the schema of a store.
 
     Stop its runs first. A SQLite file is copied before it is changed.
     """

@@ -107,10 +107,15 @@ def write(
         states = write_summaries(articles, stage, out, options.output, there, answers, err.print)
         written = next(states)
         with run_progress(err, len(articles) * each, done=written.already_written * each, unit="texts") as advance:
-            for state in states:
-                failed = len(state.failures) - len(written.failures)
-                advance((state.articles_now - written.articles_now) * each, failed * each)
-                written = state
+            try:
+                for state in states:
+                    failed = len(state.failures) - len(written.failures)
+                    advance((state.articles_now - written.articles_now) * each, failed * each)
+                    written = state
+            except KeyboardInterrupt:
+                if options.output is not None:
+                    err.print(f"Interrupted. {options.output} has the summaries so far. To go on, repeat the command.")
+                raise
     done = written.already_written
     if as_json:
         counts = {"summaries": written.summaries, "articles": written.articles_now, "already_written": done}

@@ -90,7 +90,8 @@ class ShownAnswer:
         return tuple(self._report.document.ranking) or ("",)
 
     def _sentences(self, dataset: str) -> list[str]:
-        return wording.sentences(self._report.document, dataset, self._report.names)
+        of = self._report.document, dataset, self._report.names
+        return [*wording.sentences(*of), *wording.warning_sentences(*of)]
 
     def _notes(self) -> list[str]:
         shortened = [f"{note}." for note in self._report.names.shortened]

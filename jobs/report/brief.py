@@ -102,7 +102,9 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
     title = f"{dataset}: {what} ({counted(most, 'article')})"
     columns = (report.document.unit, *map(str, shown), *([heading] * has_intervals))
     kinds = {report.document.kinds[system] for system in chosen}
-    notes = filter(None, ["; ".join(meaning for kind, meaning in ROLES.items() if kind in kinds)])
+    hidden = len(lengths) - len(shown)
+    notes = ["; ".join(meaning for kind, meaning in ROLES.items() if kind in kinds)] * (kinds != {"system"})
+    notes += [f"{counted(hidden, 'more length')}: nws report --full"] * bool(hidden)
     return Table(columns, rows, title, [*notes, *[SEEDS_NOTE] * any("|seed=" in name for name in names)])
 
 

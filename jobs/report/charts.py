@@ -205,7 +205,7 @@ def difference_chart(
     def point(system: str, at: GainAt) -> ChartPoint:
         text = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
         return interval_point(
-            at.n, at.difference, text, hollow=(system, at.n) in apart, ringed=at.is_reported and note != ""
+            at.n, at.difference, text, hollow=(system, at.n) in apart, ringed=at.significant and note != ""
         )
 
     return Chart(

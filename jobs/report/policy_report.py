@@ -95,7 +95,7 @@ def _rival_comparison(score: SystemScore, rival: str, *, is_share: bool) -> tupl
     ends = [end for end in (shown.low, shown.high) if end is not None]
     span = " to ".join(f"{100 * end:.1f}" if is_share else decimals(end) for end in ends)
     called = "the same policy before training" if rival == UNTRAINED else rival
-    return at.is_reported and at.better, called + in_brackets(difference, span and f"95 % CI {span}")
+    return at.better, called + in_brackets(difference, span and f"95 % CI {span}")
 
 
 def headline(report: RunReport, dataset: str) -> str:
@@ -105,7 +105,7 @@ def headline(report: RunReport, dataset: str) -> str:
     for rival in COMPARISON_SYSTEMS:
         versus = [[score.versus[rival] for score in at.values() if rival in score.versus] for at in policies]
         if any(versus):
-            better = sum(any(at.is_reported and at.better for at in tested) for tested in versus)
+            better = sum(any(at.better for at in tested) for tested in versus)
             counts.append(f"than {rival} {better} of {len(policies)}")
     if not counts:
         return "There is no other system to compare the policies with."
@@ -214,7 +214,7 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
     if rival not in score.versus:
         return MISSING
     at = score.versus[rival]
-    mark: Mark = "*" if at.is_reported else ""
+    mark: Mark = "*" if at.significant else ""
     return Cell(signed(at.difference.mean, places), interval_text(printed(at.difference, at.articles), places), mark)
 
 

@@ -273,7 +273,7 @@ def _length_matched_table(pairs: Sequence[Comparison], report: RunReport) -> Tab
             *(names[pair.a] + role(kinds[pair.a]), Cell(f"{at.words_a:.1f}"), names[pair.b], Cell(f"{at.words_b:.1f}")),
             *(at.articles, at.only_a),
             Cell(signed(at.difference.mean), interval_text(printed(at.difference, at.articles))),
-            Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
+            Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
         )
         for pair in pairs
         for at in pair.lengths
@@ -317,7 +317,7 @@ def _paired_row(at: PairedLength, places: int, first: object) -> tuple[object, .
         Cell(signed(at.difference.mean, places)),
         Cell(interval_text(printed(at.difference, at.articles), places)),
         Cell(p_text(at.p)),
-        Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
+        Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
         Cell(f"{at.wins}/{at.ties}/{at.losses}"),
     )
 

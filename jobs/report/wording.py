@@ -10,6 +10,7 @@ from nws.core.findings.statements import (
     CutTexts,
     Differences,
     FewArticles,
+    FewerThanAsked,
     FewerWords,
     Headline,
     KindsKept,
@@ -129,6 +130,10 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
         case LeftOut():
             most = counted(statement.articles, "article")
             return f"Articles that lack a summary by some system are left out of the means: at most {most} at any n."
+        case FewerThanAsked():
+            which = names_or_count(names, statement.systems, "and")
+            verb = "writes" if len(statement.systems) == 1 else "write"
+            return f"{which} {verb} fewer than n words: a longer summary may score higher because of its length alone."
         case SkewedDifferences():
             pairs = [f"{names[a]} with {names[b]}" for a, b in statement.pairs]
             which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
@@ -287,7 +292,7 @@ def _uncut_content(of: UncutContent, names: SystemNames) -> str:
     left_out = f"{counted(at.only_a, 'article')} left out" if at.only_a else ""
     sure = in_brackets(f"95 % CI {percent_interval(at.difference).removesuffix(' %')}", left_out)
     side = "more" if at.difference.mean >= 0 else "less"
-    verdict = "" if at.is_reported else ", which is not a significant difference"
+    verdict = "" if at.significant else ", which is not a significant difference"
     return f"{sentence}: {points} points {side} than length-matched summaries by {names[of.other]}{sure}{verdict}."
 
 

@@ -256,7 +256,7 @@ def _print_cautions(rows: Mapping[str, PairedLength], console: Console) -> None:
     if caution := small_sample_caution(next(iter(rows.values())).articles):
         print_line(console, caution, style="yellow")
     if skewed := [
-        _metric_heading(metric) for metric, at in rows.items() if metric != WORDS and at.is_reported and at.too_skewed
+        _metric_heading(metric) for metric, at in rows.items() if metric != WORDS and at.significant and at.too_skewed
     ]:
         print_line(console, skewed_caution(f"by {listed(skewed)}"), style="yellow")
 
@@ -269,7 +269,7 @@ def sentences(result: TextsComparison) -> tuple[str, ...]:
     ends = _interval_text(metric, at)
     sure = f", 95 % CI {ends}" if ends else ""
     verb, what = ("keeps", "of the reference's content") if is_share else ("scores", f"in {metric_name(metric)}")
-    if at.is_reported:
+    if at.significant:
         more = f"{verb} significantly {'more' if at.better else 'less'}{' content' * is_share} than"
         verdict = f"{result.a} {more} {result.b} ({difference}{sure})."
     else:
@@ -292,7 +292,7 @@ def _table(result: TextsComparison, rows: Mapping[str, PairedLength], title: str
             Cell(_number(metric, at.difference.mean, "+")),
             Cell(_interval_text(metric, at) or "–"),
             Cell(p_text(at.p)),
-            Cell("") if metric == WORDS else Cell(p_text(at.p_holm), mark="*" if at.is_reported else ""),
+            Cell("") if metric == WORDS else Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
         )
         for metric, at in rows.items()
     ]

@@ -330,7 +330,7 @@ def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console
             print_line(console, unequal_lengths_caution(result.a.length_unit), style="yellow")
         if caution := small_sample_caution(min(at.articles for at in tested)):
             print_line(console, caution, style="yellow")
-        skewed = [name for name, at in zip(called, tested, strict=True) if at.is_reported and at.too_skewed]
+        skewed = [name for name, at in zip(called, tested, strict=True) if at.significant and at.too_skewed]
         if skewed:
             print_line(console, skewed_caution(f"of {listed(skewed)} with {lead}"), style="yellow")
 
@@ -392,7 +392,7 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
         yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
     if caution := small_sample_caution(min(length.articles for length in comparison.lengths)):
         yield caution
-    if skewed := [length.n for length in comparison.lengths if length.is_reported and length.too_skewed]:
+    if skewed := [length.n for length in comparison.lengths if length.significant and length.too_skewed]:
         yield skewed_caution(f"at n = {joined_lengths(skewed)}")
 
 

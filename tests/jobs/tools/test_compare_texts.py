@@ -130,7 +130,7 @@ def test_few_articles_have_a_caution_in_place_of_a_verdict(articles: int, cautio
 def test_verdicts_of_skewed_differences_have_a_warning() -> None:
     """8 of 24 texts are better, and the others equal."""
     found = compare_texts(TEXTS, ["", "", "", *TEXTS[3:19], "", "", "", "", ""], [[text] for text in TEXTS])
-    assert found.rows["kept"].is_reported
+    assert found.rows["kept"].significant
     told = " ".join(shown(found).split())
     assert "The comparisons by content kept, BERTScore F1, ROUGE-1 F1" in told
 

@@ -73,6 +73,15 @@ def test_the_scores_that_a_metric_needs_are_those_it_is_compared_in(make_points)
         assert build_document(few, metric).of_metric() == build_document(points, metric).of_metric()
 
 
+def test_systems_that_write_fewer_words_are_named(run, list_points):
+    made = list_points(("m", "other", "lead"), (7, 9), 60)
+    shorter = (dataclasses.replace(point, words=8) if (point.system, point.n) == ("m", 9) else point for point in made)
+    report = report_of(run, in_columns(shorter))
+    assert list(warning_sentences(report.document, "news", report.names)) == [
+        "m writes fewer than n words: a longer summary may score higher because of its length alone."
+    ]
+
+
 def test_verdicts_on_skewed_differences_are_named(run, make_points, list_points):
     def skewed(point, towards):
         first = point.article_id < "0003"
