@@ -51,6 +51,6 @@ def role(kind: SystemKind) -> str:
     return {"system": "", "control": " (control)", "oracle": " (oracle)"}[kind]
 
 
-ROLES = {"control": "control: a floor that a system should exceed", "oracle": "oracle: it saw the reference"}
+ROLES = {"control": "control: a floor for systems", "oracle": "oracle: it saw the reference, so it is no system"}
 """What the roles behind names mean."""
 ORACLE_NOTE = "An oracle saw the reference, so it cannot be used in practice. Other texts may score even higher."

@@ -136,7 +136,7 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return f"{which} {verb} fewer than n words: a longer summary may score higher because of its length alone."
         case SkewedDifferences():
             pairs = [f"{names[a]} with {names[b]}" for a, b in statement.pairs]
-            which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
+            which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of a system and a control"
             return skewed_caution(f"of {which}", " (too_skewed in report.json)")
 
 
