@@ -178,7 +178,7 @@ def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...])
     for system in systems:
         if system in pairs:
             tested = tuple(at.n for at in pairs[system].lengths if at.articles >= FEWEST_ARTICLES)
-            known.setdefault((tested, *pairs[system].reported_lengths()), []).append(system)
+            known.setdefault((tested, *pairs[system].significant_lengths()), []).append(system)
     for (tested, more, less), alike in known.items() if any(tested for tested, *_ in known) else ():
         yield OverLead(systems=tuple(alike), lengths=tested, more=more, less=less)
 
@@ -251,7 +251,7 @@ def _lead_statements(document: ReportDocument, dataset: str) -> Iterator[LeadOve
         if (one := pairs[system].overtaking) is not None:
             yield LeadOvertakes(system=system, until=one.until, at=one.at, since=one.since)
     for pair in document.lead_vs_random:
-        _, worse = pair.reported_lengths()
+        _, worse = pair.significant_lengths()
         if pair.dataset == dataset and worse and not any(at.better for at in pair.lengths):
             yield LeadIsLow(lengths=tuple(at.n for at in pair.lengths), worse=worse)
 

@@ -128,8 +128,8 @@ class Comparison:
         """Yield a row for each n, with plain values."""
         yield from ({"dataset": self.dataset, "a": self.a, "b": self.b} | at.row() for at in self.lengths)
 
-    def reported_lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the n at which reports call A significantly better, and those at which they call it worse."""
+    def significant_lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the n at which A scores significantly higher, and those at which it scores significantly lower."""
         better = tuple(at.n for at in self.lengths if at.better)
         return better, tuple(at.n for at in self.lengths if at.worse)
 

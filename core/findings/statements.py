@@ -223,7 +223,7 @@ class LeftOut(BaseModel, frozen=True):
 
 
 class FewerThanAsked(BaseModel, frozen=True):
-    """The systems that write fewer than n words on average, at some n. Longer summaries may score higher for that."""
+    """The systems that do not always write n words: a longer summary may score higher because of its length alone."""
 
     type: Literal["fewer_than_asked"] = "fewer_than_asked"
     systems: tuple[str, ...]

@@ -103,7 +103,7 @@ def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> 
     columns = (report.document.unit, *map(str, shown), *([heading] * has_intervals))
     kinds = {report.document.kinds[system] for system in chosen}
     hidden = len(lengths) - len(shown)
-    notes = ["; ".join(meaning for kind, meaning in ROLES.items() if kind in kinds)] * (kinds != {"system"})
+    notes = list(filter(None, ["; ".join(meaning for kind, meaning in ROLES.items() if kind in kinds)]))
     notes += [f"{counted(hidden, 'more length')}: nws report --full"] * bool(hidden)
     return Table(columns, rows, title, [*notes, *[SEEDS_NOTE] * any("|seed=" in name for name in names)])
 

@@ -119,7 +119,7 @@ GainAt: TypeAlias = Gain | PairedLength
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
     """Give each system its look: controls grey and dashed, oracles black and dotted, others in colour with markers.
 
-    On a dark page, oracles are white. On the page all controls have one grey, so each has dashes of its own.
+    On a dark page, oracles are nearly white. On every page all controls have one grey, so each has dashes of its own.
 
     After the seventh system the colours return, each with another marker and a dashed line.
     """

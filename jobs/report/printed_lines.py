@@ -24,9 +24,9 @@ def print_sentence(console: Console, name: str, sentence: str) -> None:
 
 
 def print_signature(metric: Metric, signature: str, run: str, console: Console, where: str) -> None:
-    """Print how the metric of a report was computed, shortened. `where` is what `nws` needs to find the run."""
-    signed = f"Signature of {metric_name(metric)}, shortened: {short_signature(signature)}"
-    print_line(console, f"{signed}. In full: nws status {run}{where}", style="dim")
+    """Print the shortened signature of the metric of a report. `where` is what `nws` needs to find the run."""
+    line = f"Signature of {metric_name(metric)}, shortened: {short_signature(signature)}"
+    print_line(console, f"{line}. In full: nws status {run}{where}", style="dim")
 
 
 def print_unit(unit: LengthUnit, console: Console) -> None:

@@ -229,7 +229,7 @@ def verdict(comparison: Comparison | None) -> str:
     if comparison is None:
         return "–"
     tested = tuple(at.n for at in comparison.lengths)
-    verdicts = zip(("better", "worse"), comparison.reported_lengths(), strict=True)
+    verdicts = zip(("better", "worse"), comparison.significant_lengths(), strict=True)
     return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 

@@ -132,8 +132,9 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
             return f"Articles that lack a summary by some system are left out of the means: at most {most} at any n."
         case FewerThanAsked():
             which = names_or_count(names, statement.systems, "and")
-            verb = "writes" if len(statement.systems) == 1 else "write"
-            return f"{which} {verb} fewer than n words: a longer summary may score higher because of its length alone."
+            do = "does" if len(statement.systems) == 1 else "do"
+            why = "a longer summary may score higher because of its length alone"
+            return f"{which} {do} not always write n words: {why}."
         case SkewedDifferences():
             pairs = [f"{names[a]} with {names[b]}" for a, b in statement.pairs]
             which = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of a system and a control"

@@ -39,11 +39,9 @@ HEAD_REVISION = "1.0"
 SCHEMA_HASH = "6889aae0f60a"
 """`schema_hash()`, written down, so that `make check` fails if tables or views have changed without a migration."""
 RELEASED_VIEWS = {
-    "1.0": (
-        *("learning_curve", "live_means", "live_sharded_means", "live_best_n", "sweep_curve", "best_n", "leaderboard"),
-    )
+    "1.0": ("learning_curve", "live_means", "live_sharded_means", "live_best_n", "sweep_curve", "best_n", "leaderboard")
 }
-"""The views of each schema: an upgrade drops those of the schema that it finds, and no view of anybody else."""
+"""The views of each release. An upgrade drops those of the release whose schema it finds, and no other views."""
 # Of an advisory lock of Postgres. Any number will do that no other program takes: "nws" in ASCII.
 _MIGRATING = int.from_bytes(b"nws")
 # What the upgrade itself reads of runs: columns that every release since 1.0 has.
@@ -128,8 +126,8 @@ def check_schema(reader: Engine, address: Address) -> None:
         )
     if code is None:
         raise StoreError(
-            f"the store {address.shown} has a schema called {current}, which is of another program, or of an NWS from "
-            "before release 1.0. Name another store, or in Postgres a schema of its own: add "
+            f"the store {address.shown} has a schema called {current}. It belongs to another program, or to an NWS "
+            "from before release 1.0. Name another store. On Postgres, a schema of its own will do: add "
             "?options=-csearch_path%3DNAME to the URL"
         )
     raise StoreError(
@@ -232,18 +230,14 @@ def _migrate_store(address: Address) -> Upgrade:
             if _is_older(before):
                 _fence_drivers(connection)
                 copy = _copied(address)
-                undo.callback(_remove, copy)
+                if copy is not None:
+                    undo.callback(copy.unlink, missing_ok=True)
             if before is None or _is_older(before):
                 with making_views_anew(connection):
                     _migrate(connection)
         undo.pop_all()
     engine.dispose()
     return Upgrade(before, copy)
-
-
-def _remove(copy: Path | None) -> None:
-    if copy is not None:
-        copy.unlink(missing_ok=True)
 
 
 def _fence_drivers(connection: Connection) -> None:

@@ -1,6 +1,7 @@
 """`nws write`: summaries of the articles of a file, without references."""
 
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from nws.core.models.endpoint import Endpoint
 from nws.core.models.endpoint_requests import LoadedEndpoint
 from nws.core.models.smollm2 import smollm2_gguf
 from nws.core.text.length import count_characters, count_words
+from nws.jobs.drive.write_file import write_summaries
 
 TEXTS = [
     "Trams will run all night from Monday, the mayor said. Nurses and dockers had asked for them for years.",
@@ -108,6 +110,20 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3")
     assert nws(*asked, "--n", "3,5", "--json").json["other_lines"] == 6
     assert "6 lines of other articles, systems, lengths or code were kept." in nws(*asked, "--n", "3,5").err
+
+
+def test_who_interrupts_it_is_told_how_to_go_on(nws, news: str, monkeypatch) -> None:
+    def interrupted(*arguments: Any) -> Iterator[Any]:
+        yield from itertools.islice(write_summaries(*arguments), 2)
+        raise KeyboardInterrupt
+
+    asked = ("write", news, "--system", "lead", "--n", "3", "-o", "out.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr("nws.jobs.drive.write_file.write_summaries", interrupted)
+        stopped = nws(*asked)
+    assert stopped.code == 130
+    assert "Interrupted. out.jsonl has the summaries so far. To go on, repeat the command." in stopped.err
+    assert nws(*asked, "--json").json["already_written"] > 0
 
 
 def test_what_made_the_summaries_stands_once_beside_them(nws, news: str, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
     assert all(sentence in shown for sentence in (*answer.headlines, *answer.sentences))
     assert shown.index("news: how many words keep how much? (60 articles, 3 lengths from 3 to 21 words)") == 0
     assert "\ntalks: how many words keep how much? (5 articles, 2 lengths from 3 to 7 words)\n" in shown
+    assert "\nWith 5 articles, no interval is printed and nothing is called significant" in shown
     assert "a reference with changed numbers 97 %" in shown
 
 

@@ -134,3 +134,4 @@ def test_a_narrow_terminal_shows_fewer_lengths(run, width):
     lengths = [int(n) for n in header.split("95 %")[0].split()[1:]]
     assert (lengths[0], lengths[-1]) == (1, 21)
     assert 2 <= len(lengths) < 21
+    assert f"\n{21 - len(lengths)} more lengths: nws report --full\n" in console.file.getvalue()
